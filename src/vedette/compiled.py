@@ -1,0 +1,25 @@
+"""The one way in which a function is compiled.
+
+No fast-math anywhere: sums are done in the written order and multiplications are never fused with
+additions, so that a compiled function, its plain Python twin and every CPU agree to the last bit.
+Nothing is compiled on import; compiled code is cached on disk. `NUMBA_DISABLE_JIT=1` runs it all as Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def jit(function: F) -> F:
+    """Compile a kernel on first use, and keep the result on disk."""
+    return cast(F, numba.njit(cache=True, error_model="numpy", boundscheck=False)(function))
+
+
+def inline(function: F) -> F:
+    """Compile a small function that kernels call in their innermost loops."""
+    return cast(F, numba.njit(cache=True, error_model="numpy", boundscheck=False, inline="never")(function))

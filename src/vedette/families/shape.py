@@ -1,0 +1,29 @@
+"""The geometry of a query in the form that kernels take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vedette.kernels.shapes import DISC, POLYGON, RECT
+
+
+@dataclass(frozen=True)
+class Figure:
+    """kind and p as in `kernels.shapes` (for a figure that follows a focal: half width and height, or squared distance).
+
+    k > 0: the k nearest, whose ball TRACK finds; `centre` is its centre unless it follows a focal.
+    """
+
+    kind: int
+    p: tuple[float, ...]
+    edges: tuple[tuple[float, float, float, float], ...] = ()
+    focal: str | None = None
+    k: int = 0
+
+    @property
+    def is_still(self) -> bool:
+        """Whether the shape never changes once it is known."""
+        return self.focal is None and self.k == 0
+
+
+__all__ = ["DISC", "POLYGON", "RECT", "Figure"]

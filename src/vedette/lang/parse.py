@@ -1,0 +1,164 @@
+"""Text in, checked statements out: the passes of the language in their order.
+
+    split    the text into statements                 quotes, semicolons
+    read     each into a tree                         words in their places
+    build    a draft from the tree                    numbers, units, forms
+    bind     names, regions and tables by value       the catalogue
+    check    types, if the stream's schema is known   attributes
+
+Every statement goes as far as it can, so that all problems of a file are reported at once, in the order of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from lark import Token
+
+from vedette.errors import Problem, QueryError
+from vedette.lang.build import Draft, build
+from vedette.lang.catalog import Act, Catalog, Kind, effective_tick
+from vedette.lang.check import check_draft
+from vedette.lang.join import bind_table
+from vedette.lang.shapes import RegionName, SpaceKind
+from vedette.lang.source import Report, Source
+from vedette.lang.split import split
+from vedette.lang.syntax import read
+from vedette.lang.words import did_you_mean
+from vedette.model import Action, CreateQuery, CreateRegion, Drop, Inside, Nearest, Query, Schema, Statement
+
+_CREATES = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?(QUERY|REGION)\s+(\w+)", re.IGNORECASE)
+
+
+def parse(
+    text: str,
+    *,
+    space: SpaceKind,
+    schema: Schema | None = None,
+    tables: Mapping[str, Any] | None = None,
+    catalog: Catalog | None = None,
+    now: int | None = None,
+    filename: str = "<sql>",
+) -> list[Statement]:
+    """The statements of a text, checked and bound.
+
+    `tables` maps names to pyarrow tables or pandas frames; `catalog` holds what is known so far and is not changed;
+    `now` is the tick at which statements without AT act. Raises `QueryError` with all problems of the text.
+    """
+    source = Source(text)
+    problems = unprintable(source)
+    if problems:
+        raise QueryError(problems, filename)
+    cut = split(source)
+    problems = list(cut.problems)
+    drafts: list[tuple[Draft | None, Report]] = []
+    for (start, end), whole in cut.statements:
+        if not whole:
+            continue
+        report = Report(source, start, end)
+        tree = read(text[start:end], report)
+        report.unreadable = tree is None
+        draft = build(tree, space, report) if tree is not None else _guess(text[start:end])
+        drafts.append((draft, report))
+    statements = _bind(drafts, catalog or Catalog(), tables or {}, schema, now)
+    problems += [p for _, report in drafts for p in report.problems]
+    if problems:
+        raise QueryError(sorted(problems, key=lambda p: (p.line, p.column)), filename)
+    return [s for s in statements if s is not None]
+
+
+def unprintable(source: Source) -> list[Problem]:
+    """Half characters (lone surrogates), which no file can hold, would fail much later otherwise."""
+    try:
+        source.text.encode()
+    except UnicodeEncodeError as error:
+        message = f"U+{ord(source.text[error.start]):04X} is half a character"
+        line, column = source.place(error.start)
+        return [Problem("VD103", message, line, column)]
+    return []
+
+
+def _guess(text: str) -> Draft | None:
+    """What a statement that cannot be read was to create, so that others that name it are not called wrong too."""
+    found = _CREATES.search(text)
+    return Draft(found.group(1).upper(), found.group(2).lower(), Token("NAME", ""), replace=True) if found else None
+
+
+def _bind(
+    drafts: list[tuple[Draft | None, Report]],
+    catalog: Catalog,
+    tables: Mapping[str, Any],
+    schema: Schema | None,
+    now: int | None,
+) -> list[Statement | None]:
+    """Names first, for all drafts, since a region may be written after the query that comes after it in time."""
+    catalog = catalog.copy()
+    noted = [(d, report, _note(d, report, catalog, now)) for d, report in drafts if d is not None]
+    return [_statement(*each, catalog, tables, schema) for each in noted if not each[1].unreadable]
+
+
+def _note(draft: Draft, report: Report, catalog: Catalog, now: int | None) -> Act:
+    tick = effective_tick(draft.at, now)
+    kind: Kind = "REGION" if "REGION" in (draft.kind, draft.drops) else "QUERY"
+    creates = draft.kind != "DROP"
+    known = catalog.names(kind) if not creates else []
+    act = catalog.put(kind, draft.name, tick, creates=creates, replace=draft.replace, area=draft.area)
+    conflict = catalog.conflict(kind, draft.name, act)
+    if conflict is None:
+        return act
+    catalog.remove(kind, draft.name, act)
+    what, other = conflict
+    label = f"{kind.lower()} {draft.name}"
+    if other is not act:
+        doing = "created" if other.creates else "dropped"
+        message = f"{label} cannot be {'created' if creates else 'dropped'} here: it is {doing} at {other.tick} already"
+        report.add("VD110", message, draft.name_node)
+    elif what == "duplicate":
+        report.add("VD110", f"{label} exists already", draft.name_node, "CREATE OR REPLACE puts a new one in its place")
+    else:
+        report.add("VD111", f"there is no {label} to drop", draft.name_node, did_you_mean(draft.name, known))
+    return act
+
+
+def _statement(
+    draft: Draft, report: Report, act: Act, catalog: Catalog, tables: Mapping[str, Any], schema: Schema | None
+) -> Statement | None:
+    place = draft.place
+    if isinstance(place, RegionName):
+        place = _bind_region(place, act, catalog, report)
+    bind_table(draft, report, tables)
+    check_draft(draft, schema, report)
+    if report.problems or (draft.kind == "QUERY" and place is None):
+        return None  # a place is missing without a problem of its own where the region's own statement is wrong
+    action: Action
+    if draft.kind == "DROP":
+        action = Drop(draft.drops, draft.name)  # type: ignore[arg-type]
+    elif draft.kind == "REGION":
+        assert draft.area is not None
+        action = CreateRegion(draft.name, draft.area, draft.replace)
+    else:
+        assert place is not None
+        query = Query(
+            draft.name, place, draft.condition, draft.aggregate, draft.duration("DWELL"), draft.duration("GRACE")
+        )
+        action = CreateQuery(query, draft.replace)
+    line, column = report.source.place(report.base)
+    text = report.source.text[report.base : report.end]
+    return Statement(action, draft.at, draft.at_is_timestamp, line, column, text)
+
+
+def _bind_region(place: RegionName, act: Act, catalog: Catalog, report: Report) -> Inside | Nearest | None:
+    area = catalog.region(place.name, act)
+    if area is not None:
+        return Inside(area, place.name)
+    if catalog.broken(place.name):
+        return None  # its own statement is wrong and says so; once is enough
+    later = catalog.later(place.name, act)
+    if later is not None:
+        hint: str | None = "create the region before the query"
+    else:
+        hint = did_you_mean(place.name, catalog.names("REGION"))
+    report.add("VD112", f"there is no region {place.name}", place.node, hint)
+    return None

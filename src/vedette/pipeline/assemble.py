@@ -1,0 +1,421 @@
+"""ASSEMBLE: the home of queries (PLACE*'s querying server), one bucket of them by name.
+
+In: messages of all regions. Out: the changes of the answers. A batch of deltas passes through
+
+    net ─► k nearest ─► DWELL / GRACE ─► aggregate ─► changes
+
+where each query takes only the steps that it asks for. Rows of the batch and of the state stand in one table of
+positions; the steps hand on row numbers, so that ids, places and values are looked up once, at the end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from vedette.kernels.dwell import Pairs, Reports, delay
+from vedette.kernels.exact import LIMBS
+from vedette.kernels.ids import IdTable
+from vedette.kernels.nearest import Candidates, Ids, pick
+from vedette.kernels.netting import by_query, net
+from vedette.kernels.totals import COUNT, Members, Totals, tally
+from vedette.pipeline import state
+from vedette.pipeline.messages import AnswerMessage, DeltaColumns, ReportColumns, merge_columns, widened
+from vedette.pipeline.planning import OF_X, OF_Y
+from vedette.pipeline.rows import id_bytes, join
+from vedette.pipeline.setup import Setup
+
+VERSION = 1
+
+F64 = NDArray[np.float64]
+I8 = NDArray[np.int8]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+B1 = NDArray[np.bool_]
+
+
+@dataclass
+class Changes:
+    """Changes of answers in time order; row -1: no object. `names` are taken by `query`."""
+
+    names: list[str]
+    query: I32
+    t: I64
+    sign: I8
+    oid: pa.Array
+    x: F64
+    y: F64
+    value: F64
+
+
+@dataclass
+class _Places:
+    """The table that row numbers point into."""
+
+    gid: I64
+    x: F64
+    y: F64
+    values: F64
+    oid: pa.Array
+
+    def take(self, rows: I64) -> _Places:
+        return _Places(
+            self.gid[rows], self.x[rows], self.y[rows], self.values[rows], self.oid.take(pa.array(rows))
+        )
+
+
+@dataclass
+class _Steps:
+    """Changes of membership on their way: query index, tick, sign, row."""
+
+    query: I32
+    t: I64
+    sign: I8
+    row: I64
+
+    def where(self, which: NDArray[Any]) -> _Steps:
+        return _Steps(self.query[which], self.t[which], self.sign[which], self.row[which])
+
+
+class _Registry:
+    """The queries as columns in order of their qids; `end` is the tick of a drop, `dropped` whether there is one."""
+
+    def __init__(self, commands: list[dict[str, Any]], drops: dict[int, int], frontier: int) -> None:
+        self.names = [c["name"] for c in commands]
+        self.qid = _column(commands, "qid", np.int64)
+        self.c = _column(commands, "c", np.int64)
+        self.k = _column(commands, "k", np.int64)
+        self.function = _column(commands, "function", np.int8)
+        self.measure = _column(commands, "measure", np.int64)
+        self.dwell = _column(commands, "dwell", np.int64)
+        self.grace = _column(commands, "grace", np.int64)
+        self.delayed = (self.dwell > 0) | (self.grace > 0)
+        self.valued = self.function > COUNT
+        self.dropped = np.array([c["qid"] in drops for c in commands], np.bool_)
+        self.end = np.array([drops.get(c["qid"], frontier) for c in commands], np.int64)
+
+    def __len__(self) -> int:
+        return len(self.qid)
+
+    def index(self, qid: I64) -> I32:
+        return np.searchsorted(self.qid, qid).astype(np.int32)
+
+
+class Assemble:
+    """One bucket of queries."""
+
+    def __init__(self, setup: Setup, oid_type: pa.DataType) -> None:
+        self.setup = setup
+        self._queries: dict[int, dict[str, Any]] = {}
+        none = np.zeros(0, np.int64)
+        floats = np.zeros(0)
+        self._places = _Places(none, floats, floats, np.zeros((0, 0)), pa.array([], oid_type))
+        self._candidates = (none, Candidates(np.zeros(0, np.int32), none, floats, none, np.zeros(0, np.bool_)))
+        no_bits = np.zeros(0, np.bool_)
+        self._pairs = (none, Pairs(np.zeros(0, np.int32), np.zeros(0, np.int32), no_bits, no_bits, none, none))
+        self._members = (none, Members(np.zeros(0, np.int32), np.zeros(0, np.int32), floats, none))
+        self._totals = (
+            none,
+            Totals(none, np.zeros((0, LIMBS), np.int64), np.zeros((0, 2), np.int64), floats, np.zeros(0, np.int32)),
+        )
+        self._told_row: I64 = none
+
+    # ------------------------------------------------------------------------------------------ step
+
+    def step(self, messages: list[AnswerMessage]) -> Changes:
+        """Take in what all regions say of a batch; returns the changes."""
+        deltas: DeltaColumns = merge_columns([m.deltas for m in messages])
+        reports: ReportColumns = merge_columns([m.reports for m in messages])
+        frontier = max(m.frontier for m in messages)
+        commands = sorted((c for m in messages for c in m.commands), key=lambda c: (c["c"], c["sequence"], c["op"] == "create"))
+        drops: dict[int, int] = {}
+        heirs: dict[int, int] = {}
+        current = {c["name"]: q for q, c in self._queries.items()}
+        for command in commands:
+            if command["op"] == "drop":
+                drops[command["qid"]] = command["c"]
+                continue
+            if command["replaces"]:
+                heirs[command["qid"]] = current[command["name"]]
+            current[command["name"]] = command["qid"]
+            self._queries[command["qid"]] = command
+        queries = _Registry([self._queries[q] for q in sorted(self._queries)], drops, frontier)
+
+        first_delta = len(self._places.gid)
+        first_report = first_delta + len(deltas.t)
+        self._extend_places(deltas, reports)
+        index = queries.index(deltas.qid)
+        keeps_moves = (queries.k > 0) | (queries.valued & ~queries.delayed)
+        rows, signs = net(index, deltas.t, deltas.gid, deltas.sign, len(queries), keeps_moves)
+        steps = _Steps(index[rows], deltas.t[rows], signs, rows + first_delta)
+
+        tracked = bool((queries.valued | queries.delayed).any())
+        code = self._codes() if tracked else np.zeros(len(self._places.gid), np.int32)
+        ids = self._ids()
+        steps = self._nearest(queries, steps, deltas.d2[rows], ids)
+        steps = self._delayed(queries, steps, code, reports, first_report)
+        changes = self._emit(queries, steps, code, heirs, ids)
+        for qid in drops:
+            del self._queries[qid]
+        self._settle(queries)
+        return changes
+
+    def _extend_places(self, deltas: DeltaColumns, reports: ReportColumns) -> None:
+        width = max(self._places.values.shape[1], deltas.values.shape[1], reports.values.shape[1])
+        parts = [self._places, deltas, reports]
+        self._places = _Places(
+            np.concatenate([p.gid for p in parts]),
+            np.concatenate([p.x for p in parts]),
+            np.concatenate([p.y for p in parts]),
+            np.concatenate([widened(p.values, width) for p in parts]),
+            join([p.oid for p in parts]),
+        )
+
+    def _codes(self) -> I32:
+        """A number for each distinct id among the rows."""
+        return IdTable().add(*id_bytes(self._places.oid))
+
+    def _ids(self) -> Ids:
+        oid = self._places.oid
+        if pa.types.is_integer(oid.type):
+            longs = oid.to_numpy(zero_copy_only=False)
+            return Ids(True, longs, np.zeros(1, np.int64), np.zeros(1, np.uint8))
+        return Ids(False, np.zeros(1, np.int64), *id_bytes(oid))
+
+    # ----------------------------------------------------------------------------------------- steps
+
+    def _nearest(self, queries: _Registry, steps: _Steps, d2: F64, ids: Ids) -> _Steps:
+        """Replace the candidates of kNN queries by those that join and leave the k nearest."""
+        if not (queries.k > 0).any():
+            return steps
+        of_knn = queries.k[steps.query] > 0
+        some = steps.where(of_knn)
+        qids, known = self._candidates
+        gids = int(max(self._places.gid.max(initial=-1), known.gid.max(initial=-1))) + 1
+        candidates, picked = pick(
+            some.query,
+            some.t,
+            self._places.gid[some.row],
+            some.sign,
+            d2[of_knn],
+            some.row,
+            known._replace(query=queries.index(qids)),
+            queries.k,
+            queries.valued & ~queries.delayed,
+            ids,
+            gids,
+        )
+        self._candidates = (queries.qid[candidates.query], candidates)
+        return _in_query_order([steps.where(~of_knn), _Steps(*picked)], len(queries))
+
+    def _delayed(
+        self, queries: _Registry, steps: _Steps, code: I32, reports: ReportColumns, first_report: int
+    ) -> _Steps:
+        """Replace the members of queries with DWELL or GRACE by those that join and leave after their time."""
+        if not queries.delayed.any():
+            return steps
+        of_delayed = queries.delayed[steps.query]
+        some = steps.where(of_delayed & (steps.sign != 0))
+        some = some.where(np.lexsort((some.t, code[some.row], some.query)))
+        qids, known = self._pairs
+        known = known._replace(query=queries.index(qids), code=code[known.row])
+        order = np.lexsort((known.code, known.query))
+        known = Pairs(*(a[order] for a in known))
+        codes = int(code.max(initial=-1)) + 1
+        report_code = code[first_report:]
+        report_order = np.lexsort((reports.t, report_code))
+        start = np.zeros(codes + 1, np.int64)
+        np.cumsum(np.bincount(report_code, minlength=codes), out=start[1:])
+        pairs, late = delay(
+            some.query,
+            code[some.row],
+            some.t,
+            some.sign,
+            some.row,
+            known,
+            Reports(start, reports.t[report_order], report_order + first_report),
+            queries.dwell,
+            queries.grace,
+            queries.valued,
+            queries.end,
+            queries.dropped,
+        )
+        self._pairs = (queries.qid[pairs.query], pairs)
+        late_steps = _Steps(late.query, late.t, late.sign, late.row)
+        late_steps = late_steps.where(np.lexsort((late_steps.t, late_steps.query)))
+        return _in_query_order([steps.where(~of_delayed), late_steps], len(queries))
+
+    def _emit(self, queries: _Registry, steps: _Steps, code: I32, heirs: dict[int, int], ids: Ids) -> Changes:
+        """Objects as they are, aggregates as new values."""
+        counted = queries.function[steps.query] >= 0
+        objects = steps.where(~counted)
+        objects = self._net_replaced(queries, objects)
+        query, t, sign, row = objects.query, objects.t, objects.sign, objects.row
+        value = np.full(len(t), np.nan)
+        if (queries.function >= 0).any():
+            some = steps.where(counted & ~(queries.dropped[steps.query] & (steps.t >= queries.end[steps.query])))
+            news = self._tally(queries, some, code, heirs, ids)
+            query = np.concatenate((query, news.query))
+            t = np.concatenate((t, news.t))
+            sign = np.concatenate((sign, np.zeros(len(news.t), np.int8)))
+            row = np.concatenate((row, news.row))
+            value = np.concatenate((value, news.value))
+        order = np.argsort(t, kind="stable")
+        query, t, sign, row, value = query[order], t[order], sign[order], row[order], value[order]
+        named = row >= 0
+        where = np.where(named, row, 0)
+        places = self._places
+        if named.all():
+            x, y, oid = places.x[row], places.y[row], places.oid.take(pa.array(row))
+        else:
+            x = np.where(named, places.x[where] if len(places.x) else np.nan, np.nan)
+            y = np.where(named, places.y[where] if len(places.y) else np.nan, np.nan)
+            oid = places.oid.take(pa.array(row, mask=~named))
+        return Changes(queries.names, query, t, sign, oid, x, y, value)
+
+    def _net_replaced(self, queries: _Registry, steps: _Steps) -> _Steps:
+        """The net difference where one query took another's place in the same tick."""
+        taken = {(queries.names[i], int(queries.end[i])) for i in np.flatnonzero(queries.dropped)}
+        both = {(queries.names[i], int(queries.c[i])) for i in range(len(queries))} & taken if taken else set()
+        if not both:
+            return steps
+        gone = np.zeros(len(steps.t), np.bool_)
+        for name, c in both:
+            of_name = np.array([n == name for n in queries.names], np.bool_)
+            rows = np.flatnonzero(of_name[steps.query] & (steps.t == c))
+            oid = self._places.oid.take(pa.array(steps.row[rows]))
+            number = oid.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.int64)
+            total = np.bincount(number, steps.sign[rows].astype(np.float64))
+            left = total.copy()
+            for i in range(len(rows)):  # one tick of one name; a row stays if its sign is still owed
+                sign = float(steps.sign[rows[i]])
+                if sign * left[number[i]] > 0:
+                    left[number[i]] -= sign
+                else:
+                    gone[rows[i]] = True
+        return steps.where(~gone)
+
+    def _tally(self, queries: _Registry, steps: _Steps, code: I32, heirs: dict[int, int], ids: Ids) -> Any:
+        measure = queries.measure[steps.query]
+        value = np.full(len(steps.t), np.nan)
+        shipped = measure >= 0
+        value[shipped] = self._places.values[steps.row[shipped], measure[shipped]]
+        value[measure == OF_X] = self._places.x[steps.row[measure == OF_X]]
+        value[measure == OF_Y] = self._places.y[steps.row[measure == OF_Y]]
+        totals = self._aligned_totals(queries, code)
+        heir = np.full(len(queries), -1, np.int32)
+        for qid, old in heirs.items():
+            mine, theirs = queries.index(np.array([qid, old]))
+            if queries.function[mine] >= 0 and queries.function[theirs] >= 0:
+                heir[mine] = theirs
+        qids, members = self._members
+        members, news = tally(
+            steps.query,
+            steps.t,
+            code[steps.row],
+            steps.sign,
+            steps.row,
+            value,
+            queries.function,
+            members._replace(query=queries.index(qids), code=code[members.row]),
+            totals,
+            queries.c,
+            heir,
+            int(code.max(initial=-1)) + 1,
+            ids,
+        )
+        self._members = (queries.qid[members.query], members)
+        self._totals = (queries.qid, totals)
+        told_row = np.full(len(queries), -1, np.int64)
+        told_row[queries.index(self._totals_before)] = self._told_row
+        for mine in np.flatnonzero(heir >= 0):
+            told_row[mine] = told_row[heir[mine]]
+        told_row[news.query] = news.row  # in (query, t) order, so the last one stays
+        self._told_row = told_row
+        return news
+
+    def _aligned_totals(self, queries: _Registry, code: I32) -> Totals:
+        """The totals by the present query indices, with room for new queries: COUNT starts at 0, the others at null."""
+        qids, old = self._totals
+        self._totals_before = qids
+        n = len(queries)
+        where = queries.index(qids)
+        totals = Totals(
+            np.zeros(n, np.int64),
+            np.zeros((n, LIMBS), np.int64),
+            np.zeros((n, 2), np.int64),
+            np.where(queries.function == COUNT, 0.0, np.nan),
+            np.full(n, -1, np.int32),
+        )
+        for new_array, old_array in zip(totals[:4], old[:4], strict=True):
+            new_array[where] = old_array
+        named = self._told_row >= 0
+        totals.told_code[where[named]] = code[self._told_row[named]]
+        return totals
+
+    # ----------------------------------------------------------------------------------------- state
+
+    def _settle(self, queries: _Registry) -> None:
+        """Forget what belongs to dropped queries, and keep only the rows that something points to."""
+        live = queries.qid[~queries.dropped]
+        qids, candidates = self._candidates
+        stays = np.isin(qids, live)
+        self._candidates = (qids[stays], Candidates(*(a[stays] for a in candidates)))
+        qids, pairs = self._pairs
+        stays = np.isin(qids, live)
+        self._pairs = (qids[stays], Pairs(*(a[stays] for a in pairs)))
+        qids, members = self._members
+        stays = np.isin(qids, live)
+        self._members = (qids[stays], Members(*(a[stays] for a in members)))
+        qids, totals = self._totals
+        counted = np.isin(qids, queries.qid[~queries.dropped & (queries.function >= 0)])
+        self._totals = (qids[counted], Totals(*(a[counted] for a in totals)))
+        self._told_row = self._told_row[counted]
+
+        refs = [self._candidates[1].row, self._pairs[1].row, self._members[1].row, self._told_row]
+        used = np.unique(np.concatenate(refs))
+        used = used[used >= 0]
+        self._places = self._places.take(used)
+        self._candidates = (self._candidates[0], self._candidates[1]._replace(row=np.searchsorted(used, refs[0])))
+        self._pairs = (self._pairs[0], self._pairs[1]._replace(row=np.searchsorted(used, refs[1])))
+        self._members = (self._members[0], self._members[1]._replace(row=np.searchsorted(used, refs[2])))
+        self._told_row = np.where(self._told_row >= 0, np.searchsorted(used, self._told_row), -1)
+
+    def save(self) -> bytes:
+        """Everything that the next step needs."""
+        meta = {"queries": list(self._queries.values())}
+        arrays: dict[str, Any] = {f"places.{n}": getattr(self._places, n) for n in ("gid", "x", "y", "values", "oid")}
+        for name in ("candidates", "pairs", "members", "totals"):
+            qids, columns = getattr(self, "_" + name)
+            arrays[f"{name}.qid"] = qids
+            arrays.update({f"{name}.{field}": getattr(columns, field) for field in columns._fields})
+        arrays["told_row"] = self._told_row
+        return state.encode("assemble", VERSION, meta, arrays)
+
+    @classmethod
+    def load(cls, setup: Setup, oid_type: pa.DataType, data: bytes) -> Assemble:
+        """The bucket again."""
+        meta, a = state.decode("assemble", VERSION, data)
+        self = cls(setup, oid_type)
+        self._queries = {c["qid"]: c for c in meta["queries"]}
+        self._places = _Places(*(a[f"places.{n}"] for n in ("gid", "x", "y", "values", "oid")))
+        kinds: dict[str, Any] = {"candidates": Candidates, "pairs": Pairs, "members": Members, "totals": Totals}
+        for name, kind in kinds.items():
+            columns = kind(*(a[f"{name}.{field}"] for field in kind._fields))
+            setattr(self, "_" + name, (a[f"{name}.qid"], columns))
+        self._told_row = a["told_row"]
+        return self
+
+
+def _column(commands: list[dict[str, Any]], name: str, kind: Any) -> NDArray[Any]:
+    return np.array([c[name] for c in commands], kind)
+
+
+def _in_query_order(parts: list[_Steps], queries: int) -> _Steps:
+    """Parts that are each in (query, t) order and share no query, as one in that order."""
+    both = _Steps(*(np.concatenate([getattr(p, f) for p in parts]) for f in _Steps.__dataclass_fields__))
+    return both.where(by_query(both.query, queries))

@@ -1,0 +1,170 @@
+"""TRACK's side of nearest neighbours: the bucket's objects in a grid, and the balls of the kNN queries at home here.
+
+In: the bucket's events. Out: balls that changed, in time order. Costs nothing while there are no such queries.
+See `kernels.balls` for why a ball found in one bucket is right for all objects.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vedette.kernels.balls import Balls, Events, Focals, follow
+from vedette.kernels.grid import Grid, fit, share_outside
+from vedette.kernels.plane import build_lists, empty_objects, empty_queries, enlarged
+from vedette.kernels.shapes import DISC
+from vedette.kernels.sweep import QueryMoves, units_of
+from vedette.pipeline.catalogue import Entry
+from vedette.pipeline.messages import widened
+
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+F64 = NDArray[np.float64]
+U64 = NDArray[np.uint64]
+
+
+class BallIndex:
+    """Grid, objects and balls of one bucket."""
+
+    def __init__(self, wraps: bool, buckets: int, bucket: int) -> None:
+        self._wraps = wraps
+        self._buckets, self._bucket = buckets, bucket
+        self._grid: Grid = fit(np.zeros(0), np.zeros(0), 1)
+        self._objects = empty_objects(1, 0, 0)
+        self._queries = empty_queries(1)
+        self._balls = Balls(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.bool_))
+        self._lists = build_lists(self._grid, self._objects, self._queries, wraps)
+        self.qid: I64 = np.full(1, -1, np.int64)
+        self._slot: dict[int, int] = {}
+        self._fresh: list[int] = []
+        self._stale = False
+
+    @property
+    def is_active(self) -> bool:
+        """Whether there is any kNN query at home here."""
+        return bool(self._slot)
+
+    def load_objects(self, slots: I32, x: F64, y: F64, words: U64, span: int) -> None:
+        """Take the bucket's objects in, when the first query comes."""
+        self._objects = empty_objects(span + 1, words.shape[1], 0)
+        self._number()
+        objects = self._objects
+        objects.x[slots], objects.y[slots] = x, y
+        objects.words[slots] = words
+        objects.cell[slots] = 0
+        if self._wraps:
+            objects.ux[slots], objects.uy[slots], objects.uz[slots] = units_of(x, y).T
+        self._refit(x, y, len(slots))
+
+    def add(self, entry: Entry, focal_slot: int) -> None:
+        """Watch over a query; its ball is found in the next call of `follow`."""
+        slot = next((i for i in range(len(self.qid) - 1) if self.qid[i] < 0 and i not in self._fresh), None)
+        if slot is None:
+            slot = len(self.qid) - 1
+            room = 2 * len(self.qid) + 1
+            self._queries = self._queries._replace(
+                **{f: enlarged(getattr(self._queries, f), room) for f in self._queries._fields}
+            )
+            self._balls = Balls(*(enlarged(a, room) for a in self._balls))
+            self.qid = enlarged(self.qid, room)
+        q = self._queries
+        q.kind[slot], q.on[slot], q.still[slot], q.moves[slot] = DISC, False, False, False
+        q.filter[slot] = entry.filter
+        q.part[slot] = focal_slot
+        q.skip[slot] = -1 if focal_slot < 0 else focal_slot * self._buckets + self._bucket
+        q.p[slot] = 0.0
+        if entry.plan.figure.p:
+            q.p[slot] = entry.plan.figure.p
+        self._balls.k[slot] = entry.plan.figure.k
+        self._balls.inside[slot] = 0
+        self._balls.waits[slot] = False
+        self.qid[slot] = entry.qid
+        self._slot[entry.qid] = slot
+        self._fresh.append(slot)
+        self._stale = True
+
+    def drop(self, qid: int) -> None:
+        """Watch over it no more."""
+        slot = self._slot.pop(qid, None)
+        if slot is not None:
+            self._queries.on[slot] = False
+            self.qid[slot] = -1
+            self._fresh = [s for s in self._fresh if s != slot]
+            self._stale = True
+
+    def follow(self, events: Events, t: int, focal_of_slot: I32, focals: int, span: int, words: int) -> QueryMoves:
+        """Apply events (the first of them not before t, where fresh queries get their first ball)."""
+        if span + 1 > len(self._objects.cell) or words > self._objects.words.shape[1]:
+            room = max(span + 1, int(1.5 * len(self._objects.cell)) if span + 1 > len(self._objects.cell) else span + 1)
+            room = max(room, len(self._objects.cell))
+            self._objects = self._objects._replace(
+                **{f: enlarged(getattr(self._objects, f), room) for f in self._objects._fields if f not in ("words", "values")},
+                words=widened(enlarged(self._objects.words, room), words),
+                values=np.zeros((room, 0)),
+            )
+            self._number()
+        live = int(np.count_nonzero(self._objects.cell >= 0))
+        estimate = live + (0 if live else len(events.t))
+        if (
+            estimate > 4 * self._grid.rows * self._grid.columns * 4
+            or estimate * 16 < self._grid.rows * self._grid.columns
+            or share_outside(self._grid, events.x, events.y) > 0.2
+        ):
+            self._refit(events.x, events.y, estimate)
+            self._stale = False
+        if self._stale:
+            self._lists = build_lists(self._grid, self._objects, self._queries, self._wraps)
+            self._stale = False
+        start, query = self._followers(focal_of_slot, focals)
+        self._lists, moves = follow(
+            events,
+            Focals(focal_of_slot, start, query),
+            np.array(self._fresh, np.int32),
+            t,
+            self._grid,
+            self._objects,
+            self._queries,
+            self._lists,
+            self._balls,
+            self._wraps,
+        )
+        self._fresh = []
+        return moves
+
+    def _followers(self, focal_of_slot: I32, focals: int) -> tuple[I64, I32]:
+        following = np.flatnonzero((self.qid >= 0) & (self._queries.part >= 0))
+        number = focal_of_slot[self._queries.part[following]]
+        order = np.argsort(number, kind="stable")
+        start = np.zeros(focals + 1, np.int64)
+        np.cumsum(np.bincount(number, minlength=focals)[:focals], out=start[1:])
+        return start, following[order].astype(np.int32)
+
+    def _refit(self, x: F64, y: F64, count: int) -> None:
+        live = self._objects.cell >= 0
+        side = int(np.clip(np.sqrt(max(count, 1) / 3), 1, 1024))
+        self._grid = fit(np.concatenate((self._objects.x[live], x)), np.concatenate((self._objects.y[live], y)), side)
+        self._lists = build_lists(self._grid, self._objects, self._queries, self._wraps)
+
+    def _number(self) -> None:
+        self._objects.gid[:] = np.arange(len(self._objects.gid)) * self._buckets + self._bucket
+
+    def dump(self) -> dict[str, Any]:
+        """The balls, as arrays. Objects come from TRACK."""
+        used = np.flatnonzero(self.qid >= 0)
+        return {
+            "ball_qid": self.qid[used],
+            "ball_p": self._queries.p[used],
+            "ball_on": self._queries.on[used],
+            "ball_inside": self._balls.inside[used],
+        }
+
+    def load(self, arrays: dict[str, Any]) -> None:
+        """The balls again, after `add` of their queries."""
+        slots = np.array([self._slot[q] for q in arrays["ball_qid"].tolist()], np.int64)
+        self._queries.p[slots] = arrays["ball_p"]
+        self._queries.on[slots] = arrays["ball_on"]
+        self._balls.inside[slots] = arrays["ball_inside"]
+        self._fresh = []
+        self._stale = True

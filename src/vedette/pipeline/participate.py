@@ -1,0 +1,479 @@
+"""PARTICIPATE: one region of space with its objects and the queries that reach into it (PLACE*'s participating server).
+
+In: messages of all TRACK buckets. Out: per query bucket who joined, left and moved, in time order.
+
+All ranges and kNN balls share one grid and one pass over the moves (`kernels.sweep`). Queries come and go between passes: a
+new one is a shape that is switched on at its tick, a dropped one is switched off, and the same code that
+follows moving queries tells who joins and who leaves by that.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from vedette.kernels.grid import Grid, fit, share_outside
+from vedette.kernels.plane import (
+    Lists,
+    build_lists,
+    cover_sizes,
+    empty_objects,
+    empty_queries,
+    enlarged,
+    still_lists,
+)
+from vedette.kernels.regions import touched_by
+from vedette.kernels.shapes import DISC, NO_EDGES, PARAMETERS, POLYGON, Edges
+from vedette.kernels.sweep import UPSERT, Moves, QueryMoves, Slots, sweep, units_of
+from vedette.pipeline import state
+from vedette.pipeline.messages import (
+    AnswerMessage,
+    DeltaColumns,
+    FocalColumns,
+    MoveColumns,
+    RegionMessage,
+    ReportColumns,
+    merge_columns,
+    no_reports,
+    widened,
+)
+from vedette.pipeline.names import Names
+from vedette.pipeline.setup import Setup
+from vedette.space import disc_box
+
+VERSION = 1
+FEW_ENTRIES = 4_000_000  # list entries of still queries that are always affordable
+
+F64 = NDArray[np.float64]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+
+
+class Participate:
+    """One region."""
+
+    def __init__(self, setup: Setup, region: int, oid_type: pa.DataType) -> None:
+        self.setup = setup
+        self.region = region
+        self._oid_type = oid_type
+        self._wraps = setup.wraps
+        self._grid: Grid = fit(np.zeros(0), np.zeros(0), 1)
+        self._objects = empty_objects(1, 0, 0)
+        self._slots = Slots(np.full(0, -1, np.int32), np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int64))
+        self._names = Names(oid_type)
+        self._queries = empty_queries(1)
+        self._edges: Edges = NO_EDGES
+        self._lists: Lists = build_lists(self._grid, self._objects, self._queries, self._wraps)
+        self._known: dict[int, dict[str, Any]] = {}  # by qid, the command that created a query
+        self._delayed: dict[int, int] = {}  # by qid, the query bucket of each query with DWELL or GRACE anywhere
+        self._slot_of: dict[int, int] = {}
+        self._qid: I64 = np.full(1, -1, np.int64)
+        self._home: I64 = np.full(1, -1, np.int64)
+        self._by_qid: tuple[I64, I32] | None = None
+        self._free_queries: list[int] = []
+        self._reach: F64 = np.zeros((1, 2))
+        self._followers: dict[int, list[int]] = {}
+        self._focals = FocalColumns(
+            np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_)
+        )
+
+    # ------------------------------------------------------------------------------------------ step
+
+    def step(self, messages: list[RegionMessage]) -> list[AnswerMessage]:
+        """Take in what all buckets say of a batch; returns a message for each query bucket."""
+        columns: MoveColumns = merge_columns([m.moves for m in messages])
+        focals: FocalColumns = merge_columns([m.focals for m in messages])
+        balls = merge_columns([m.balls for m in messages])
+        commands = sorted((c for m in messages for c in m.commands), key=lambda c: (c["c"], c["sequence"], c["op"] == "create"))
+        moves = self._admit(columns)
+        for command in commands:
+            if command["op"] == "create":
+                self._reserve(command)
+        reports = self._reports(columns, moves.ref)
+        self._refit_if_needed(columns)
+        slots = self._find(balls.qid)
+        here = np.flatnonzero(slots >= 0)
+        ball_moves = QueryMoves(balls.t[here], slots[here], balls.on[here], balls.p[here], balls.skip[here])
+
+        deltas = []
+        done = [0, 0, 0]
+        for c, group in groupby(commands, key=lambda command: command["c"]):
+            deltas.append(self._sweep_until(moves, ball_moves, focals, done, c))
+            deltas.append(self._apply(c, list(group)))
+        deltas.append(self._sweep_until(moves, ball_moves, focals, done, None))
+        answers = self._answers(messages, deltas, reports)
+        for command in commands:
+            if command["op"] == "drop":
+                self._forget(command["qid"])
+        return answers
+
+    def _sweep_until(
+        self, moves: Moves, balls: QueryMoves, focals: FocalColumns, done: list[int], tick: int | None
+    ) -> tuple[I64, F64]:
+        """Everything up to and including a tick, from where the last sweep ended."""
+        stops = [
+            len(times) if tick is None else int(np.searchsorted(times, tick, "right")) for times in (moves.t, balls.t, focals.t)
+        ]
+        (i, b, f), (i_end, b_end, f_end) = done, stops
+        done[:] = stops
+        if (i, b, f) == (i_end, b_end, f_end):
+            return self._nothing()
+        some_focals = FocalColumns(*(getattr(focals, n)[f:f_end] for n in FocalColumns.__dataclass_fields__))
+        return self._sweep(
+            Moves(*(a[i:i_end] for a in moves)), QueryMoves(*(a[b:b_end] for a in balls)), self._follow(some_focals)
+        )
+
+    def _sweep(self, moves: Moves, balls: QueryMoves, focals: QueryMoves) -> tuple[I64, F64]:
+        self._lists, deltas = sweep(
+            moves,
+            balls,
+            focals,
+            self._grid,
+            self._objects,
+            self._queries,
+            self._lists,
+            self._slots,
+            self._edges,
+            self._wraps,
+        )
+        return deltas.ints, deltas.floats
+
+    def _nothing(self) -> tuple[I64, F64]:
+        return np.zeros((0, 5), np.int64), np.zeros((0, 3 + self._objects.values.shape[1]))
+
+    # --------------------------------------------------------------------------------------- objects
+
+    def _admit(self, columns: MoveColumns) -> Moves:
+        """Make room for the objects that come, and know their ids."""
+        arriving = len(columns.names)
+        words, values = columns.words.shape[1], columns.values.shape[1]
+        free = int(self._slots.count[0])
+        room = len(self._objects.cell)
+        if arriving > free or words > self._objects.words.shape[1] or values > self._objects.values.shape[1]:
+            new_room = max(2 * room, room + arriving - free) if arriving > free else room
+            changed = {
+                f: enlarged(getattr(self._objects, f), new_room)
+                for f in self._objects._fields
+                if f not in ("words", "values")
+            }
+            changed["words"] = widened(enlarged(self._objects.words, new_room), words)
+            changed["values"] = widened(enlarged(self._objects.values, new_room), values)
+            self._objects = self._objects._replace(**changed)
+            fresh = np.arange(new_room - 2, room - 2, -1, dtype=np.int32)  # the last slot is the sweep's scratch room
+            free_slots = np.zeros(new_room, np.int32)
+            free_slots[:free] = self._slots.free[:free]
+            free_slots[free : free + len(fresh)] = fresh
+            self._slots.count[0] = free + len(fresh)
+            self._slots = self._slots._replace(ref=enlarged(self._slots.ref, new_room), free=free_slots)
+        top = int(columns.gid.max()) + 1 if len(columns.gid) else 0
+        if top > len(self._slots.of_gid):
+            self._slots = self._slots._replace(of_gid=enlarged(self._slots.of_gid, max(top, 2 * len(self._slots.of_gid))))
+        first = self._names.append(columns.names)
+        return Moves(
+            columns.t,
+            columns.gid,
+            columns.op,
+            columns.x,
+            columns.y,
+            widened(columns.words, self._objects.words.shape[1]),
+            widened(columns.values, self._objects.values.shape[1]),
+            columns.name + first,
+        )
+
+    def _refit_if_needed(self, columns: MoveColumns) -> None:
+        """A grid that suits how many objects and queries there are, and where."""
+        live = self._objects.cell >= 0
+        count = int(live.sum()) + len(columns.names)
+        still = int(np.count_nonzero(self._qid >= 0))
+        side = int(np.clip(np.sqrt(max(count / 4, 2 * still, 1)), 1, 1024))
+        if not (side > 2 * self._grid.rows or 3 * side < self._grid.rows or share_outside(self._grid, columns.x, columns.y) > 0.2):
+            return
+        xs = np.concatenate((self._objects.x[live], columns.x))
+        ys = np.concatenate((self._objects.y[live], columns.y))
+        grid = fit(xs, ys, side)
+        while side > 8 and cover_sizes(grid, self._queries, self._wraps) > max(FEW_ENTRIES, 64 * still):
+            side //= 2
+            grid = fit(xs, ys, side)
+        self._grid = grid
+        self._lists = build_lists(self._grid, self._objects, self._queries, self._wraps)
+
+    # --------------------------------------------------------------------------------------- queries
+
+    def _reserve(self, command: dict[str, Any]) -> None:
+        """A slot for a query to come, still switched off; none if its shape can never reach this region."""
+        if command["reports"]:
+            self._delayed[command["qid"]] = command["bucket"]
+        figure_is_still = command["focal"] < 0 and not command["ball"]
+        p = command["p"]
+        if figure_is_still:
+            box = disc_box(p[0], p[1], p[2], self._wraps) if command["kind"] == DISC else tuple(p[:4])
+            everything = command["kind"] == DISC and p[2] == np.inf
+            if not everything and not touched_by(self.setup.regions, *box, self._wraps)[self.region]:
+                return
+        if not self._free_queries:
+            room = len(self._qid)
+            more = 2 * room + 1
+            self._queries = self._queries._replace(
+                **{f: enlarged(getattr(self._queries, f), more) for f in self._queries._fields}
+            )
+            self._qid = enlarged(self._qid, more)
+            self._home = enlarged(self._home, more)
+            self._reach = enlarged(self._reach, more)
+            self._lists = self._lists._replace(
+                wide=enlarged(self._lists.wide, more), wide_at=enlarged(self._lists.wide_at, more)
+            )
+            self._free_queries = list(range(more - 2, room - 2, -1))  # the last slot is the sweep's scratch room
+        slot = self._free_queries.pop()
+        q = self._queries
+        q.kind[slot], q.on[slot], q.still[slot] = command["kind"], False, figure_is_still
+        q.moves[slot], q.filter[slot], q.skip[slot] = command["moves"], command["filter"], -1
+        q.p[slot] = 0.0
+        if command["kind"] == POLYGON:
+            q.part[slot] = len(self._edges.start) - 1
+            self._add_edges(np.array(command["edges"], np.float64).reshape(-1, 4))
+        if command["focal"] >= 0 and not command["ball"]:
+            self._reach[slot] = (p[0], p[-1])
+        self._qid[slot], self._home[slot] = command["qid"], command["bucket"]
+        self._slot_of[command["qid"]] = slot
+        self._known[command["qid"]] = command
+        self._by_qid = None
+
+    def _find(self, qid: I64) -> I32:
+        """The slots of queries, -1 where this region has nothing of them."""
+        if self._by_qid is None:
+            order = np.argsort(self._qid, kind="stable").astype(np.int32)
+            order = order[self._qid[order] >= 0]
+            self._by_qid = (self._qid[order], order)
+        qids, slots = self._by_qid
+        if len(qids) == 0:
+            return np.full(len(qid), -1, np.int32)
+        at = np.minimum(np.searchsorted(qids, qid), len(qids) - 1)
+        return np.where(qids[at] == qid, slots[at], -1).astype(np.int32)
+
+    def _add_edges(self, edges: F64) -> None:
+        e = self._edges
+        self._edges = Edges(
+            np.append(e.start, e.start[-1] + len(edges)),
+            *(np.concatenate((old, new)) for old, new in zip(e[1:], np.ascontiguousarray(edges.T), strict=True)),
+        )
+
+    def _forget(self, qid: int) -> None:
+        self._delayed.pop(qid, None)
+        slot = self._slot_of.pop(qid, None)
+        if slot is not None:
+            self._by_qid = None
+            self._qid[slot] = -1
+            self._free_queries.append(slot)
+            del self._known[qid]
+
+    def _apply(self, c: int, commands: list[dict[str, Any]]) -> tuple[I64, F64]:
+        """Switch queries off and on at tick c, after everything that moved in it."""
+        rows: list[tuple[int, bool, list[float], int]] = []
+        touches_still = False
+        for command in commands:
+            slot = self._slot_of.get(command["qid"])
+            if slot is None:
+                continue
+            touches_still |= bool(self._queries.still[slot])
+            if command["op"] == "drop":
+                rows.append((slot, False, list(self._queries.p[slot]), -1))
+                for slots in self._followers.values():
+                    if slot in slots:
+                        slots.remove(slot)
+                continue
+            p = command["p"]
+            if self._queries.still[slot]:
+                rows.append((slot, True, [*p, *[0.0] * (PARAMETERS - len(p))], -1))
+            elif command["focal"] >= 0 and not command["ball"]:
+                f = command["focal"]
+                self._followers.setdefault(f, []).append(slot)
+                if f < len(self._focals.focal) and self._focals.on[f]:
+                    figure = self._figures(self._focals, np.array([f]), np.array([slot], np.int32))
+                    rows.append((slot, True, list(figure.p[0]), int(figure.skip[0])))
+        if not rows:
+            return self._nothing()
+        moves = QueryMoves(
+            np.full(len(rows), c, np.int64),
+            np.array([r[0] for r in rows], np.int32),
+            np.array([r[1] for r in rows], np.bool_),
+            np.array([r[2] for r in rows], np.float64),
+            np.array([r[3] for r in rows], np.int64),
+        )
+        none = self._admit(self._no_moves())
+        deltas = self._sweep(none, _no_query_moves(), moves)
+        if touches_still:
+            start, entries = still_lists(self._grid, self._queries, self._wraps)
+            self._lists = self._lists._replace(still_start=start, still_query=entries)
+        return deltas
+
+    def _no_moves(self) -> MoveColumns:
+        none, floats = np.zeros(0, np.int64), np.zeros(0)
+        words = np.zeros((0, self._objects.words.shape[1]), np.uint64)
+        values = np.zeros((0, self._objects.values.shape[1]))
+        return MoveColumns(none, none, np.zeros(0, np.int8), floats, floats, words, values, none, pa.array([], self._oid_type))
+
+    # ---------------------------------------------------------------------------------------- focals
+
+    def _follow(self, focals: FocalColumns) -> QueryMoves:
+        """Moves of focal objects as moves of the ranges that follow them."""
+        if len(focals.t) == 0:
+            return _no_query_moves()
+        number = focals.focal
+        self._place_focals(focals)
+        counts_by_focal = np.zeros(len(self._focals.focal), np.int64)
+        for f, slots in self._followers.items():
+            counts_by_focal[f] = len(slots)
+        flat = np.array([s for f in sorted(self._followers) for s in self._followers[f]], np.int32)
+        start = np.cumsum(counts_by_focal) - counts_by_focal
+        counts = counts_by_focal[number]
+        row = np.repeat(np.arange(len(number)), counts)
+        if len(row) == 0:
+            return _no_query_moves()
+        offset = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return self._figures(focals, row, flat[start[number[row]] + offset])
+
+    def _place_focals(self, focals: FocalColumns) -> None:
+        """Remember where focal objects are, for queries to come."""
+        top = max(int(focals.focal.max(initial=-1)), max(self._followers, default=-1)) + 1
+        f = self._focals
+        if top > len(f.focal):
+            self._focals = f = FocalColumns(
+                *(enlarged(getattr(f, n), top) for n in ("t", "focal", "gid", "x", "y", "on"))  # type: ignore[arg-type]
+            )
+        number, back = np.unique(focals.focal[::-1], return_index=True)
+        last = len(focals.focal) - 1 - back
+        f.gid[number], f.on[number] = focals.gid[last], focals.on[last]
+        f.x[number], f.y[number] = focals.x[last], focals.y[last]
+
+    def _figures(self, focals: FocalColumns, row: I64, slot: I32) -> QueryMoves:
+        """The shapes around focal positions: rows of `focals`, each for one query slot."""
+        x, y = focals.x[row], focals.y[row]
+        half_w, half_h = self._reach[slot, 0], self._reach[slot, 1]
+        is_disc = self._queries.kind[slot] == DISC
+        p = np.zeros((len(row), PARAMETERS))
+        p[:, 0] = np.where(is_disc, x, x - half_w)
+        p[:, 1] = np.where(is_disc, y, y - half_h)
+        p[:, 2] = np.where(is_disc, half_w, x + half_w)  # a disc's reach is its squared distance
+        p[:, 3] = np.where(is_disc, 0.0, y + half_h)
+        if self._wraps and is_disc.any():
+            p[is_disc, 3:6] = units_of(x[is_disc], y[is_disc])
+        return QueryMoves(focals.t[row], slot, focals.on[row], p, focals.gid[row])
+
+    # --------------------------------------------------------------------------------------- answers
+
+    def _answers(
+        self, messages: list[RegionMessage], deltas: list[tuple[I64, F64]], reports: ReportColumns
+    ) -> list[AnswerMessage]:
+        """Deltas, reports and commands by query bucket."""
+        width = 3 + self._objects.values.shape[1]
+        ints = np.concatenate([d[0] for d in deltas])
+        floats = np.concatenate([widened(d[1], width) for d in deltas])
+        oids = self._names.get(ints[:, 4])
+        delayed = set(self._delayed.values())
+        answers = []
+        for b in range(self.setup.buckets):
+            some, more, some_oids = ints, floats, oids
+            if self.setup.buckets > 1:
+                i = np.flatnonzero(self._home[ints[:, 1]] == b)
+                some, more, some_oids = ints[i], floats[i], oids.take(pa.array(i))
+            columns = DeltaColumns(
+                some[:, 0],
+                self._qid[some[:, 1]],
+                some[:, 2],
+                some[:, 3].astype(np.int8),
+                more[:, 0],
+                more[:, 1],
+                more[:, 2],
+                more[:, 3:],
+                some_oids,
+            )
+            answers.append(
+                AnswerMessage(
+                    columns,
+                    reports if b in delayed else no_reports(width - 3, self._oid_type),
+                    [c for m in messages for c in m.answers if c["bucket"] == b],
+                    max(m.frontier for m in messages),
+                )
+            )
+        used = np.flatnonzero(self._objects.cell >= 0)
+        if self._names.sweep(self._slots.ref[used]):
+            self._slots.ref[used] = np.arange(len(used))
+        return answers
+
+    def _reports(self, columns: MoveColumns, ref: I64) -> ReportColumns:
+        """Where the region's objects are, if a query with DWELL or GRACE anywhere must know."""
+        width = self._objects.values.shape[1]
+        if not self._delayed:
+            return no_reports(width, self._oid_type)
+        i = np.flatnonzero(columns.op == UPSERT)
+        gid = columns.gid[i]
+        named = columns.name >= 0
+        refs = np.zeros(len(self._slots.of_gid), np.int64)
+        slot = self._slots.of_gid[gid]
+        refs[gid[slot >= 0]] = self._slots.ref[slot[slot >= 0]]
+        refs[columns.gid[named]] = ref[named]  # the same id, whichever way it is known
+        return ReportColumns(
+            columns.t[i], gid, columns.x[i], columns.y[i], widened(columns.values, width)[i], self._names.get(refs[gid])
+        )
+
+    # ------------------------------------------------------------------------------------ save and load
+
+    def save(self) -> bytes:
+        """Objects, queries and where focals are. Grid and lists are made anew."""
+        used = np.flatnonzero(self._objects.cell >= 0)
+        slots = [self._slot_of[q] for q in self._known]
+        meta = {
+            "queries": json.dumps(list(self._known.values())),
+            "delayed": list(self._delayed.items()),
+            "followers": [[f, [int(self._qid[s]) for s in slots]] for f, slots in self._followers.items() if slots],
+        }
+        arrays: dict[str, Any] = {
+            "gid": self._objects.gid[used],
+            "oid": self._names.get(self._slots.ref[used]),
+            "x": self._objects.x[used],
+            "y": self._objects.y[used],
+            "words": self._objects.words[used],
+            "values": self._objects.values[used],
+            "p": self._queries.p[slots],
+            "on": self._queries.on[slots],
+            "skip": self._queries.skip[slots],
+            "focal_gid": self._focals.gid,
+            "focal_x": self._focals.x,
+            "focal_y": self._focals.y,
+            "focal_on": self._focals.on,
+        }
+        return state.encode("participate", VERSION, meta, arrays)
+
+    @classmethod
+    def load(cls, setup: Setup, region: int, oid_type: pa.DataType, data: bytes) -> Participate:
+        """The region again."""
+        meta, a = state.decode("participate", VERSION, data)
+        self = cls(setup, region, oid_type)
+        n = len(a["gid"])
+        columns = MoveColumns(
+            np.zeros(n, np.int64), a["gid"], np.zeros(n, np.int8), a["x"], a["y"], a["words"], a["values"], np.arange(n), a["oid"]
+        )
+        moves = self._admit(columns)
+        self._refit_if_needed(columns)
+        self._sweep(moves, _no_query_moves(), _no_query_moves())
+        for command in json.loads(meta["queries"]):
+            self._reserve(command)
+        slots = [self._slot_of[q] for q in self._known]
+        self._queries.p[slots], self._queries.on[slots], self._queries.skip[slots] = a["p"], a["on"], a["skip"]
+        self._delayed = {int(q): int(b) for q, b in meta["delayed"]}
+        self._followers = {int(f): [self._slot_of[q] for q in qids] for f, qids in meta["followers"]}
+        t = np.zeros(len(a["focal_x"]), np.int64)
+        self._focals = FocalColumns(t, t.astype(np.int32), a["focal_gid"], a["focal_x"], a["focal_y"], a["focal_on"])
+        self._lists = build_lists(self._grid, self._objects, self._queries, self._wraps)
+        return self
+
+
+def _no_query_moves() -> QueryMoves:
+    return QueryMoves(
+        np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.bool_), np.zeros((0, PARAMETERS)), np.zeros(0, np.int64)
+    )

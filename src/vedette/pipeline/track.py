@@ -1,0 +1,553 @@
+"""TRACK: the home of objects (PLACE*'s home and tracking server), one bucket of them by id.
+
+In: rows, statements, and the times of the whole batch. Out: per region what it has to hear; late rows; rows too far ahead.
+
+It orders rows by the frontier, lets one row per object and tick win, keeps the last row of every object, and tells each
+region of updates, departures, focal moves and balls. Filters and measures are evaluated here, once per distinct one.
+Statements cut a batch into segments: everything before the tick of a statement is done before it acts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from vedette.conditions import evaluate
+from vedette.kernels.balls import Events
+from vedette.kernels.ids import IdTable
+from vedette.kernels.routing import route_balls, route_events
+from vedette.kernels.sweep import UPSERT, QueryMoves
+from vedette.kernels.trace import FOREVER, Tracks, trace, winners
+from vedette.lang import parse, print_statement
+from vedette.model import Statement
+from vedette.pipeline import state
+from vedette.pipeline.ball_index import BallIndex
+from vedette.pipeline.catalogue import Catalogue, Change, Entry
+from vedette.pipeline.focals import FocalTable
+from vedette.pipeline.last_rows import LastRows
+from vedette.pipeline.messages import (
+    BEFORE_TIME,
+    BallColumns,
+    FocalColumns,
+    MoveColumns,
+    RegionMessage,
+    merge_columns,
+    no_balls,
+    no_focals,
+)
+from vedette.pipeline.planning import answer_command, drop_command, home_bucket, region_command
+from vedette.pipeline.rows import Rows, attribute_rank, concat, id_bytes
+from vedette.pipeline.setup import Setup
+
+VERSION = 1
+
+I64 = NDArray[np.int64]
+I32 = NDArray[np.int32]
+F64 = NDArray[np.float64]
+U64 = NDArray[np.uint64]
+B1 = NDArray[np.bool_]
+
+
+@dataclass
+class Tracked:
+    """What a step tells: messages by region, rows that came late, rows too far ahead, counts."""
+
+    messages: list[RegionMessage]
+    late: Rows
+    ahead: Rows
+    metrics: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass
+class _Happenings:
+    """The events of a segment, with what regions need to know of each."""
+
+    t: I64
+    slot: I32
+    old: I32
+    new: I32
+    x: F64
+    y: F64
+    row: I64
+    words: U64
+    values: F64
+
+
+@dataclass
+class _Arrivals:
+    """What the statements of a tick brought."""
+
+    entries: list[Entry]
+    needs_backfill: bool
+    wakes_balls: bool
+
+
+class Track:
+    """One bucket of objects."""
+
+    def __init__(self, setup: Setup, bucket: int, empty: Rows) -> None:
+        self.setup = setup
+        self.bucket = bucket
+        self.frontier = BEFORE_TIME
+        self.greatest = BEFORE_TIME
+        self.catalogue = Catalogue(setup)
+        self._waiting: list[tuple[int, int, Statement]] = []
+        self._sequence = 0
+        self._ids = IdTable()
+        self._tracks = Tracks(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.int32))
+        self._scratch: I64 = np.zeros(0, np.int64)
+        self._open, self._open_at, self._open_slot = empty, empty.t, np.zeros(0, np.int32)
+        self._empty = empty
+        self._last = LastRows(empty.attributes)
+        self._balls = BallIndex(setup.wraps, setup.buckets, bucket)
+        self._regions = setup.regions.count
+        self._known: B1 = np.zeros((0, self._regions), np.bool_)
+        self._focals = FocalTable(setup, bucket)
+        self._messages: list[RegionMessage] = []
+        self._parts: list[list[tuple[MoveColumns, FocalColumns, BallColumns]]] = []
+
+    # ------------------------------------------------------------------------------------------ step
+
+    def step(self, rows: Rows, times: I64, statements: list[Statement], final: bool = False) -> Tracked:
+        """Take in a batch. `times` are those of all buckets: the greatest, or all distinct ones where max_ahead is set."""
+        before = self.frontier
+        self._enqueue(statements)
+        rows, ahead, times = self._not_ahead(rows, times)
+        if len(times):
+            self.greatest = max(self.greatest, int(times.max()))
+        if self.greatest > BEFORE_TIME:
+            self.frontier = self.greatest + 1 if final else max(before, self.greatest - self.setup.lateness)
+        metrics = {"updates": len(rows), "ahead": len(ahead)}
+        late = self._take_in(rows, before, metrics)
+        messages = self._close(metrics)
+        self._release()
+        for message in messages:
+            message.frontier = self.frontier
+        return Tracked(messages, late, ahead, metrics)
+
+    def _enqueue(self, statements: list[Statement]) -> None:
+        for statement in statements:
+            c = self.frontier if statement.at is None else max(statement.at, self.frontier)
+            self._waiting.append((c, self._sequence, statement))
+            self._sequence += 1
+        self._waiting.sort(key=lambda w: w[:2])
+
+    def _not_ahead(self, rows: Rows, times: I64) -> tuple[Rows, Rows, I64]:
+        if self.setup.max_ahead is None or self.frontier == BEFORE_TIME:
+            return rows, self._empty, times
+        limit = self.frontier + self.setup.max_ahead
+        ahead = rows.t > limit
+        return rows.take(~ahead), rows.take(ahead), times[times <= limit]
+
+    # -------------------------------------------------------------------------------- rows to open rows
+
+    def _take_in(self, rows: Rows, before: int, metrics: dict[str, int]) -> Rows:
+        """Put rows among the open ones; returns the late rows that have no effect."""
+        is_late = rows.t < before
+        late = self._empty
+        if is_late.any():
+            accepted, late = self._judge_late(rows.take(is_late), before, metrics)
+            rows = rows.take(~is_late)
+            self._add_open(accepted, np.full(len(accepted), before, np.int64))
+        self._add_open(rows, rows.t)
+        return late
+
+    def _add_open(self, rows: Rows, at: I64) -> None:
+        if len(rows) == 0:
+            return
+        slots = self._slots(rows)
+        if len(self._open) == 0:
+            self._open, self._open_at, self._open_slot = rows, at, slots
+        else:
+            self._open = concat([self._open, rows])
+            self._open_at = np.concatenate((self._open_at, at))
+            self._open_slot = np.concatenate((self._open_slot, slots))
+
+    def _slots(self, rows: Rows) -> I32:
+        slots = self._ids.add(*id_bytes(rows.oid))
+        self._make_room()
+        return slots
+
+    def _make_room(self) -> None:
+        """The tables by slot are as long as there are slots."""
+        span = self._ids.span
+        if span > len(self._tracks.t):
+            room = max(span, 2 * len(self._tracks.t), 64)
+            old, n = self._tracks, len(self._tracks.t)
+            self._tracks = Tracks(
+                np.zeros(room, np.int64), np.zeros(room), np.zeros(room), np.full(room, -1, np.int32)
+            )
+            for new_array, old_array in zip(self._tracks, old, strict=True):
+                new_array[:n] = old_array
+            self._scratch = np.full(room, -1, np.int64)
+        self._focals.make_room(len(self._tracks.t))
+
+    def _no_moves(self) -> MoveColumns:
+        none = np.zeros(0, np.int64)
+        floats = np.zeros(0)
+        words = np.zeros((0, (self.catalogue.filters.span + 63) // 64), np.uint64)
+        values = np.zeros((0, self.catalogue.measures.span))
+        names = self._empty.oid
+        return MoveColumns(none, none, np.zeros(0, np.int8), floats, floats, words, values, none, names)
+
+    def _judge_late(self, rows: Rows, before: int, metrics: dict[str, int]) -> tuple[Rows, Rows]:
+        """Which late rows take effect at the earliest open tick, and which go out."""
+        if self.setup.late == "drop":
+            metrics["late"] = len(rows)
+            return self._empty, rows
+        slots = self._slots(rows)
+        order = np.lexsort((attribute_rank(rows), rows.y, rows.x, -rows.t, slots))
+        slot, t = slots[order], rows.t[order]
+        first = np.ones(len(order), np.bool_)
+        first[1:] = slot[1:] != slot[:-1]
+        repeat = np.zeros(len(order), np.bool_)
+        repeat[1:] = ~first[1:] & (t[1:] == t[:-1])
+        last = np.full(self._ids.span, BEFORE_TIME, np.int64)
+        alive = np.flatnonzero(self._tracks.region[: self._ids.span] >= 0)
+        last[alive] = self._tracks.t[alive]
+        waiting = self._open_at != self._open.t
+        np.maximum.at(last, self._open_slot[waiting], self._open.t[waiting])
+        repeat |= t == last[slot]
+        effect = first & ~repeat & (t > last[slot])
+        if self.setup.timeout is not None:
+            effect &= before - t < self.setup.timeout
+        metrics["duplicates"] = int(repeat.sum())
+        metrics["late"] = int((~repeat).sum())
+        metrics["late_applied"] = int(effect.sum())
+        return rows.take(order[effect]), rows.take(np.sort(order[~repeat & ~effect]))
+
+    # ------------------------------------------------------------------------------ open rows to events
+
+    def _close(self, metrics: dict[str, int]) -> list[RegionMessage]:
+        """Apply all closed ticks, statement by statement."""
+        rows, at, slots = self._open, self._open_at, self._open_slot
+        if len(at) and np.any(at[1:] < at[:-1]):
+            order = np.argsort(at, kind="stable")
+            rows, at, slots = rows.take(order), at[order], slots[order]
+        closed = int(np.searchsorted(at, self.frontier, "left"))
+        keep, tied, repeats = self._winners(rows, at, slots, closed)
+        if tied.any() and rows.attributes:
+            rank = np.zeros(closed, np.int64)
+            rank[tied] = attribute_rank(rows.take(np.flatnonzero(tied)))
+            keep, _, _ = self._winners(rows, at, slots, closed, rank)
+        metrics["duplicates"] = metrics.get("duplicates", 0) + repeats
+
+        self._messages = [RegionMessage(self._no_moves(), no_focals(), no_balls()) for _ in range(self._regions)]
+        self._parts = [[] for _ in range(self._regions)]
+        first = 0
+        ticks = sorted({c for c, _, _ in self._waiting if c < self.frontier})
+        for c, end in zip([None, *ticks], [*ticks, self.frontier], strict=True):
+            stop = int(np.searchsorted(at[:closed], end, "left"))
+            came = self._act(c) if c is not None else None
+            if c is not None or stop > first or self.setup.timeout is not None:
+                self._segment(rows, at, slots, keep, first, stop, c, end, came)
+            first = stop
+        self._waiting = [w for w in self._waiting if w[0] >= self.frontier]
+        for message, parts in zip(self._messages, self._parts, strict=True):
+            if parts:
+                message.moves = merge_columns([p[0] for p in parts])
+                message.focals = merge_columns([p[1] for p in parts])
+                message.balls = merge_columns([p[2] for p in parts])
+        self._open, self._open_at, self._open_slot = rows.take(np.arange(closed, len(rows))), at[closed:], slots[closed:]
+        return self._messages
+
+    def _winners(self, rows: Rows, at: I64, slots: I32, closed: int, rank: I64 | None = None) -> tuple[B1, B1, int]:
+        ranks = np.zeros(closed, np.int64) if rank is None else rank
+        return winners(
+            at[:closed], rows.t[:closed], slots[:closed], rows.x[:closed], rows.y[:closed], ranks, self._scratch
+        )
+
+    # ------------------------------------------------------------------------------------- statements
+
+    def _act(self, c: int) -> _Arrivals:
+        """Statements of tick c act; regions and query buckets are told by the home bucket of each query."""
+        filters, measures = self.catalogue.filters.ever_taken(), self.catalogue.measures.ever_taken()
+        was_active = self._balls.is_active
+        came: list[Entry] = []
+        buckets = self.setup.buckets
+        told = sorted((w for w in self._waiting if w[0] == c), key=lambda w: w[1])
+        at_home: list[tuple[Change, int]] = []
+        for _, sequence, statement in told:
+            for change in self.catalogue.apply(statement):
+                if home_bucket(change.entry, self.setup.schema, buckets) == self.bucket:
+                    at_home.append((change, sequence))
+                if change.comes:
+                    came.append(change.entry)
+                else:
+                    came = [e for e in came if e.qid != change.entry.qid]
+        self._focals.follow(self.catalogue.queries.values(), self._ids)
+        self._make_room()
+        for change, sequence in at_home:
+            entry = change.entry
+            answers = self._messages[entry.qid % self._regions].answers
+            if change.comes:
+                command = region_command(entry, c, sequence, buckets)
+                answers.append(answer_command(entry, c, sequence, buckets, change.replaces))
+                if entry.plan.figure.k and self.catalogue.queries.get(entry.query.name) is entry:
+                    self._balls.add(entry, self._focals.slot(entry.focal))
+            else:
+                command = drop_command(entry, c, sequence, buckets)
+                answers.append(command)
+                self._balls.drop(entry.qid)
+            for message in self._messages:
+                message.commands.append(command)
+        new_columns = self.catalogue.filters.ever_taken() - filters or self.catalogue.measures.ever_taken() - measures
+        return _Arrivals(came, bool(new_columns), self._balls.is_active and not was_active)
+
+    # --------------------------------------------------------------------------------------- segments
+
+    def _segment(
+        self,
+        rows: Rows,
+        at: I64,
+        slots: I32,
+        keep: B1,
+        first: int,
+        stop: int,
+        c: int | None,
+        end: int,
+        came: _Arrivals | None,
+    ) -> None:
+        """Rows first..stop, and timeouts before the tick `end`, after the statements of tick c."""
+        parts: list[_Happenings] = []
+        focal_state = None
+        if came is not None and c is not None:
+            focal_state = self._focals.positions(came.entries, self._tracks, c)
+            if came.wakes_balls:
+                alive = self._alive()
+                words, _ = self._evaluate(self._last_rows(alive))
+                self._balls.load_objects(alive, self._tracks.x[alive], self._tracks.y[alive], words, len(self._tracks.t))
+            if came.needs_backfill:
+                parts.append(self._backfill(c))
+        timeout = FOREVER if self.setup.timeout is None else self.setup.timeout
+        trail = trace(
+            first, stop, keep, at, rows.t, slots, rows.x, rows.y, timeout, end, self.setup.regions, self._tracks
+        )
+        segment = rows.take(np.arange(first, stop))
+        words, values = self._evaluate(segment)
+        moved = trail.row >= 0
+        index = trail.row - first
+        if not moved.all():  # a timeout has no row: bits 0, values null
+            index = np.where(moved, index, len(segment))
+            words = np.concatenate((words, np.zeros((1, words.shape[1]), np.uint64)))
+            values = np.concatenate((values, np.full((1, values.shape[1]), np.nan)))
+        if not moved.all() or len(index) != len(words):
+            words, values = words[index], values[index]
+        self._remember(segment, trail.slot[moved], index[moved])
+        parts.append(
+            _Happenings(trail.t, trail.slot, trail.old, trail.new, trail.x, trail.y, trail.row, words, values)
+        )
+        happenings = _in_time_order(parts, self.setup.timeout is not None)
+        gid = happenings.slot.astype(np.int64) * self.setup.buckets + self.bucket
+        focals = self._focals.moves(happenings.t, happenings.slot, gid, happenings.x, happenings.y, happenings.new >= 0)
+        if focal_state is not None and len(focal_state.t):
+            focals = merge_columns([focal_state, focals])
+        self._address(rows.oid, happenings, gid, focals, self._follow_balls(happenings, c))
+
+    def _follow_balls(self, h: _Happenings, c: int | None) -> QueryMoves | None:
+        if not self._balls.is_active:
+            return None
+        events = Events(h.t, h.slot, h.new < 0, h.x, h.y, h.words)
+        t = BEFORE_TIME if c is None else c
+        span = len(self._tracks.t)
+        return self._balls.follow(events, t, self._focals.of_slot, self._focals.span, span, h.words.shape[1])
+
+    def _address(
+        self, oids: pa.Array, h: _Happenings, gid: I64, focals: FocalColumns, balls: QueryMoves | None
+    ) -> None:
+        """Split what happened by the regions that it concerns."""
+        start, item, op = route_events(h.old, h.new, self._regions)
+        focal_start, focal_item = self._focals.route(focals)
+        if balls is not None:
+            if len(self._known) < len(self._balls.qid):
+                known = np.zeros((len(self._balls.qid), self._regions), np.bool_)
+                known[: len(self._known)] = self._known
+                self._known = known
+            ball_start, ball_item = route_balls(
+                balls.query, balls.on, balls.p, self._known, self.setup.regions, self.setup.wraps
+            )
+        for r in range(self._regions):
+            i = item[start[r] : start[r + 1]]
+            arrives = (op[start[r] : start[r + 1]] == UPSERT) & (h.old[i] != h.new[i])
+            name = np.where(arrives, np.cumsum(arrives) - 1, -1)
+            moves = MoveColumns(
+                h.t[i],
+                gid[i],
+                op[start[r] : start[r + 1]],
+                h.x[i],
+                h.y[i],
+                h.words[i],
+                h.values[i],
+                name,
+                oids.take(pa.array(h.row[i[arrives]])),
+            )
+            f = focal_item[focal_start[r] : focal_start[r + 1]]
+            focal_part = FocalColumns(
+                focals.t[f], focals.focal[f], focals.gid[f], focals.x[f], focals.y[f], focals.on[f]
+            )
+            ball_part = no_balls()
+            if balls is not None:
+                b = ball_item[ball_start[r] : ball_start[r + 1]]
+                ball_part = BallColumns(
+                    balls.t[b], self._balls.qid[balls.query[b]], balls.p[b], balls.skip[b], balls.on[b]
+                )
+            self._parts[r].append((moves, focal_part, ball_part))
+
+    # ------------------------------------------------------------------------- attributes of last rows
+
+    def _evaluate(self, rows: Rows) -> tuple[U64, F64]:
+        """Filter bits and measures of rows."""
+        filters, measures = self.catalogue.filters, self.catalogue.measures
+        words = np.zeros((len(rows), (filters.span + 63) // 64), np.uint64)
+        values = np.full((len(rows), measures.span), np.nan)
+        if filters.items and len(rows):
+            columns = rows.columns(self.setup.schema.time)
+            for number, expr in filters.items.values():
+                passed = evaluate(expr, columns, len(rows))
+                words[:, number // 64] |= passed.astype(np.uint64) << np.uint64(number % 64)
+        for name, (number, _) in measures.items.items():
+            values[:, number] = _doubles(rows.attributes[name])
+        return words, values
+
+    def _alive(self) -> I32:
+        return np.flatnonzero(self._tracks.region >= 0).astype(np.int32)
+
+    def _last_rows(self, slots: I32) -> Rows:
+        """The last applied rows of these objects."""
+        return Rows(
+            self._ids_of(slots),
+            self._tracks.t[slots],
+            self._tracks.x[slots],
+            self._tracks.y[slots],
+            self._last.get(slots.astype(np.int64)),
+        )
+
+    def _ids_of(self, slots: I32) -> pa.Array:
+        offsets, data = self._ids.bytes_of(slots)
+        if self.setup.schema.oid == "long":
+            return pa.array(data.view(np.int64))
+        return pa.StringArray.from_buffers(
+            len(slots), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)
+        )
+
+    def _backfill(self, c: int) -> _Happenings:
+        """All objects as they are, once more, because they carry something new: filter bits or measures."""
+        slots = self._alive()
+        words, values = self._evaluate(self._last_rows(slots))
+        region = self._tracks.region[slots]
+        t = np.full(len(slots), c, np.int64)
+        row = np.full(len(slots), -1, np.int64)
+        return _Happenings(t, slots, region, region, self._tracks.x[slots], self._tracks.y[slots], row, words, values)
+
+    def _remember(self, rows: Rows, slots: I32, index: I64) -> None:
+        if not rows.attributes or len(slots) == 0:
+            return
+        self._scratch[slots] = index  # the last of equal slots stays
+        touched = np.flatnonzero(self._scratch >= 0)
+        where = pa.array(self._scratch[touched])
+        self._last.put(touched, {name: column.take(where) for name, column in rows.attributes.items()})
+        self._scratch[touched] = -1
+
+    def _release(self) -> None:
+        """Forget objects that are gone and wait for nothing, and numbers that no query uses."""
+        span = self._ids.span
+        unused = self._ids.is_live(span) & (self._tracks.region[:span] < 0) & (self._focals.of_slot[:span] < 0)
+        unused[self._open_slot] = False
+        gone = np.flatnonzero(unused).astype(np.int32)
+        self._ids.free(gone)
+        self._last.drop(gone.astype(np.int64))
+        for shared in (self.catalogue.filters, self.catalogue.measures, self.catalogue.focals):
+            shared.forget_unused()
+
+    # ------------------------------------------------------------------------------------ save and load
+
+    def save(self) -> bytes:
+        """Everything that the next step needs."""
+        slots = np.flatnonzero(self._ids.is_live(self._ids.span)).astype(np.int32)
+        rows = self._last_rows(slots)
+        space = self.setup.space
+        meta = {
+            "frontier": self.frontier,
+            "greatest": self.greatest,
+            "catalogue": self.catalogue.dump(),
+            "sequence": self._sequence,
+            "waiting": [[c, s, print_statement(statement, space)] for c, s, statement in self._waiting],
+        }
+        arrays: dict[str, Any] = {
+            "slot": slots,
+            "oid": rows.oid,
+            "t": rows.t,
+            "x": rows.x,
+            "y": rows.y,
+            "region": self._tracks.region[slots],
+            "open_oid": self._open.oid,
+            "open_t": self._open.t,
+            "open_x": self._open.x,
+            "open_y": self._open.y,
+            "open_at": self._open_at,
+            "ball_known": self._known[np.flatnonzero(self._balls.qid >= 0)] if len(self._known) else self._known,
+            **self._balls.dump(),
+            **self._focals.dump(),
+        }
+        for name in rows.attributes:
+            arrays["last." + name] = rows.attributes[name]
+            arrays["open." + name] = self._open.attributes[name]
+        return state.encode("track", VERSION, meta, arrays)
+
+    @classmethod
+    def load(cls, setup: Setup, bucket: int, empty: Rows, data: bytes) -> Track:
+        """The bucket again."""
+        meta, a = state.decode("track", VERSION, data)
+        self = cls(setup, bucket, empty)
+        self.frontier, self.greatest, self._sequence = meta["frontier"], meta["greatest"], meta["sequence"]
+        self._waiting = [(c, s, parse(sql, space=setup.space)[0]) for c, s, sql in meta["waiting"]]
+        self.catalogue = Catalogue.load(setup, meta["catalogue"])
+        slots = a["slot"]
+        self._ids.restore(slots, *_compact(a["oid"]))
+        self._make_room()
+        for name in ("t", "x", "y", "region"):
+            getattr(self._tracks, name)[slots] = a[name]
+        names = empty.attributes
+        self._last.put(slots.astype(np.int64), {n: a["last." + n] for n in names})
+        attributes = {n: a["open." + n] for n in names}
+        self._open = Rows(a["open_oid"], a["open_t"], a["open_x"], a["open_y"], attributes)
+        self._open_at = a["open_at"]
+        self._open_slot = self._ids.add(*id_bytes(self._open.oid)) if len(self._open) else np.zeros(0, np.int32)
+        self._focals.follow(self.catalogue.queries.values(), self._ids)
+        self._focals.load(a)
+        self._make_room()
+        for entry in self.catalogue.queries.values():
+            if entry.plan.figure.k and home_bucket(entry, setup.schema, setup.buckets) == bucket:
+                self._balls.add(entry, self._focals.slot(entry.focal))
+        if self._balls.is_active:
+            alive = self._alive()
+            words, _ = self._evaluate(self._last_rows(alive))
+            self._balls.load_objects(alive, self._tracks.x[alive], self._tracks.y[alive], words, len(self._tracks.t))
+            self._balls.load(a)
+            self._known = np.zeros((len(self._balls.qid), self._regions), np.bool_)
+            for qid, known in zip(a["ball_qid"].tolist(), a["ball_known"], strict=True):
+                self._known[int(np.flatnonzero(self._balls.qid == qid)[0])] = known
+        return self
+
+
+def _doubles(column: pa.Array) -> F64:
+    values = column.to_numpy(zero_copy_only=False)
+    return np.asarray(values, np.float64) if column.null_count == 0 else column.cast(pa.float64()).to_numpy(False)
+
+
+def _compact(ids: pa.Array) -> tuple[I64, NDArray[np.uint8]]:
+    offsets, data = id_bytes(ids)
+    return offsets - offsets[0], data[offsets[0] : offsets[-1]]
+
+
+def _in_time_order(parts: list[_Happenings], unsorted: bool) -> _Happenings:
+    names = list(_Happenings.__dataclass_fields__)
+    columns = {f: np.concatenate([getattr(p, f) for p in parts]) if len(parts) > 1 else getattr(parts[0], f) for f in names}
+    if unsorted or len(parts) > 1:
+        order = np.argsort(columns["t"], kind="stable")
+        columns = {f: column[order] for f, column in columns.items()}
+    return _Happenings(**columns)

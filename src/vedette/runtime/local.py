@@ -1,0 +1,287 @@
+"""The stages in a plain loop in one process: for notebooks, tests, small streams, and the truth that Spark is held to.
+
+In: batches as Arrow tables, pandas frames or lists of dictionaries. Out: Arrow tables of changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from vedette.columns import changes_schema
+from vedette.errors import SourceError, StateError
+from vedette.families.plan import ticks
+from vedette.kernels.ids import bucket_of_ids
+from vedette.kernels.regions import Regions, split
+from vedette.pipeline import state
+from vedette.pipeline.assemble import Assemble, Changes
+from vedette.pipeline.intake import AHEAD, Intake, bind
+from vedette.pipeline.messages import BEFORE_TIME
+from vedette.pipeline.participate import Participate
+from vedette.pipeline.rows import Rows, concat, id_bytes
+from vedette.pipeline.setup import Setup
+from vedette.pipeline.track import Track
+from vedette.watch import Watch
+
+VERSION = 1
+SAMPLE = 20_000  # positions that the cut into regions follows
+
+Batch = pa.Table | pa.RecordBatch | Sequence[Mapping[str, Any]] | Any
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one batch gave: three tables, and how many rows of each kind there were."""
+
+    changes: pa.Table
+    late: pa.Table
+    rejects: pa.Table
+    metrics: dict[str, int]
+
+
+def local(watch: Watch, state: bytes | None = None) -> LocalRun:
+    """A run of a watch in this process; `state` goes on from `LocalRun.save`."""
+    return LocalRun(watch, state)
+
+
+class LocalRun:
+    """A stream being watched. `feed` it batches, then `finish` it, if it ends."""
+
+    def __init__(self, watch: Watch, saved: bytes | None = None) -> None:
+        self.watch = watch
+        self.last: Outcome | None = None
+        self.totals: dict[str, Any] = dict.fromkeys(
+            ("updates", "changes", "late", "late_applied", "duplicates", "rejects", "batches"), 0
+        )
+        self.totals["frontier"] = None
+        self._seen = 0
+        self._intake: Intake | None = None
+        self._tracks: list[Track] = []
+        self._regions: list[Participate] = []
+        self._answers: list[Assemble] = []
+        if saved is not None:
+            self._load(saved)
+
+    # ------------------------------------------------------------------------------------------- use
+
+    def feed(self, batch: Batch) -> pa.Table:
+        """Take in a batch; returns the changes of the ticks that it closed, in time order."""
+        table = to_table(batch)
+        if self._intake is None:
+            if table is None:
+                return self._nothing()
+            self._start(table)
+        assert self._intake is not None
+        rows, rejects = self._intake.read(self._intake.source.empty_table() if table is None else table)
+        return self._step(rows, rejects, final=False)
+
+    def finish(self) -> pa.Table:
+        """The end of a bounded stream: closes every tick seen; returns the last changes."""
+        if self._intake is None:
+            return self._nothing()
+        rows, rejects = self._intake.read(self._intake.source.empty_table())
+        return self._step(rows, rejects, final=True)
+
+    # ------------------------------------------------------------------------------------------ start
+
+    def _start(self, table: pa.Table) -> None:
+        """The first batch tells columns and types, and where to cut space."""
+        watch = self.watch
+        intake = bind(table.schema, watch.space, watch.columns)
+        watch.bind(intake.schema)
+        self._intake = intake
+        rows, _ = intake.read(table)
+        self._build(self._setup(_cut(rows, watch)))
+
+    def _setup(self, regions: Regions) -> Setup:
+        watch, intake = self.watch, self._intake
+        assert intake is not None
+        schema = intake.schema
+        return Setup(
+            watch.space,
+            schema,
+            ticks(watch.lateness, schema),
+            None if watch.timeout is None else ticks(watch.timeout, schema),
+            None if watch.max_ahead is None else ticks(watch.max_ahead, schema),
+            watch.late,
+            watch.buckets,
+            regions,
+        )
+
+    def _build(self, setup: Setup) -> None:
+        assert self._intake is not None
+        empty = self._intake.empty()
+        kind = self._intake.oid_type
+        self._tracks = [Track(setup, b, empty) for b in range(setup.buckets)]
+        self._regions = [Participate(setup, r, kind) for r in range(setup.regions.count)]
+        self._answers = [Assemble(setup, kind) for _ in range(setup.buckets)]
+
+    # ------------------------------------------------------------------------------------------- step
+
+    def _step(self, rows: Rows, rejects: pa.Table, final: bool) -> pa.Table:
+        intake = self._intake
+        assert intake is not None
+        statements = self.watch.statements[self._seen :]
+        self._seen += len(statements)
+        setup = self._tracks[0].setup
+        times = np.unique(rows.t) if setup.max_ahead is not None else rows.t[rows.t.argmax(keepdims=True)] if len(rows) else rows.t
+        tracked = [
+            track.step(part, times, statements, final)
+            for track, part in zip(self._tracks, _by_bucket(rows, setup.buckets), strict=True)
+        ]
+        answers = [
+            region.step([t.messages[r] for t in tracked]) for r, region in enumerate(self._regions)
+        ]
+        parts = [assemble.step([a[b] for a in answers]) for b, assemble in enumerate(self._answers)]
+        changes = self._table(parts)
+        late = intake.table(concat([t.late for t in tracked]))
+        ahead = [intake.as_input(t.ahead, AHEAD) for t in tracked if len(t.ahead)]
+        rejects = pa.concat_tables([rejects, *ahead])
+        frontier = self._tracks[0].frontier
+        self.watch.now = None if frontier == BEFORE_TIME else frontier
+        metrics = {
+            name: sum(t.metrics.get(name, 0) for t in tracked) for name in ("updates", "late", "late_applied", "duplicates")
+        }
+        metrics |= {"changes": changes.num_rows, "rejects": rejects.num_rows, "batches": 1}
+        for name, count in metrics.items():
+            self.totals[name] += count
+        self.totals["frontier"] = self.watch.now
+        self.last = Outcome(changes, late, rejects, metrics)
+        return changes
+
+    def _table(self, parts: list[Changes]) -> pa.Table:
+        intake = self._intake
+        assert intake is not None
+        schema = changes_schema(intake.oid_type, intake.t_type)
+        tables = []
+        for part in parts:
+            n = len(part.t)
+            names = pa.DictionaryArray.from_arrays(pa.array(part.query, pa.int32()), pa.array(part.names, pa.string()))
+            no_place = np.isnan(part.x)
+            columns = [
+                names.cast(pa.string()),
+                intake.times(part.t),
+                pa.array(part.sign),
+                part.oid,
+                pa.array(part.x, mask=no_place),
+                pa.array(part.y, mask=no_place),
+                pa.array(part.value, mask=np.isnan(part.value)),
+                pa.nulls(n, schema.field("members").type),
+            ]
+            tables.append(pa.Table.from_arrays(columns, schema=schema))
+        if len(tables) == 1:
+            return tables[0]
+        order = np.argsort(np.concatenate([p.t for p in parts]), kind="stable")
+        return pa.concat_tables(tables).take(pa.array(order))
+
+    def _nothing(self) -> pa.Table:
+        """Nothing was seen yet, so not even the types are known."""
+        table = changes_schema(pa.string(), pa.int64()).empty_table()
+        empty = pa.table({})
+        self.last = Outcome(table, empty, empty, {})
+        return table
+
+    # ------------------------------------------------------------------------------------ save and load
+
+    def save(self) -> bytes:
+        """Everything that a later run needs to go on as if nothing had happened."""
+        intake = self._intake
+        if intake is None:
+            return state.encode("local", VERSION, {"started": False, "seen": self._seen, "totals": self.totals}, {})
+        regions = self._tracks[0].setup.regions
+        meta = {
+            "started": True,
+            "seen": self._seen,
+            "totals": self.totals,
+            "buckets": self.watch.buckets,
+            "regions": regions.count,
+            "space": self.watch.space.kind,
+        }
+        stages: Sequence[Track | Participate | Assemble] = [*self._tracks, *self._regions, *self._answers]
+        arrays: dict[str, Any] = {
+            "source": pa.array([intake.source.serialize().to_pybytes()], pa.binary()),
+            "axis": regions.axis,
+            "cut": regions.cut,
+            "child": regions.child,
+            "stages": pa.array([stage.save() for stage in stages], pa.large_binary()),
+        }
+        return state.encode("local", VERSION, meta, arrays)
+
+    def _load(self, saved: bytes) -> None:
+        meta, a = state.decode("local", VERSION, saved)
+        self._seen, self.totals = meta["seen"], meta["totals"]
+        self.watch.now = self.totals["frontier"]
+        if not meta["started"]:
+            return
+        now = {"buckets": self.watch.buckets, "regions": self.watch.regions, "space": self.watch.space.kind}
+        for option, value in now.items():
+            if meta[option] != value:
+                raise StateError(f"the saved run has {option} = {meta[option]}, this one {value}; they cannot differ")
+        intake = bind(pa.ipc.read_schema(pa.py_buffer(a["source"][0].as_py())), self.watch.space, self.watch.columns)
+        self._intake = intake
+        self.watch.bind(intake.schema)
+        setup = self._setup(Regions(meta["regions"], a["axis"], a["cut"], a["child"]))
+        stages = [s.as_py() for s in a["stages"]]
+        empty, kind, b = intake.empty(), intake.oid_type, setup.buckets
+        self._tracks = [Track.load(setup, i, empty, stages[i]) for i in range(b)]
+        rest = stages[b:]
+        self._regions = [Participate.load(setup, r, kind, rest[r]) for r in range(meta["regions"])]
+        self._answers = [Assemble.load(setup, kind, s) for s in rest[meta["regions"] :]]
+
+
+def to_table(batch: Batch) -> pa.Table | None:
+    """Arrow, pandas or dictionaries as a table; None for an empty list."""
+    if isinstance(batch, pa.Table):
+        return batch
+    if isinstance(batch, pa.RecordBatch):
+        return pa.Table.from_batches([batch])
+    if hasattr(batch, "to_arrow"):
+        return batch.to_arrow()
+    if hasattr(batch, "iloc"):
+        return pa.Table.from_pandas(batch, preserve_index=False)
+    if isinstance(batch, Sequence) and all(isinstance(row, Mapping) for row in batch):
+        return _from_dicts(batch) if batch else None
+    raise SourceError(
+        f"cannot read {type(batch).__name__} as a batch: expected a pyarrow Table, a pandas DataFrame or a list of dictionaries"
+    )
+
+
+def _from_dicts(batch: Sequence[Mapping[str, Any]]) -> pa.Table:
+    names = list(dict.fromkeys(name for row in batch for name in row))
+    columns = {}
+    for name in names:
+        values = [row.get(name) for row in batch]
+        try:
+            columns[name] = pa.array(values)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # mixed types: let the intake sort them out
+            columns[name] = pa.array([None if v is None else str(v) for v in values])
+    return pa.table(columns)
+
+
+def _cut(rows: Rows, watch: Watch) -> Regions:
+    step = max(1, len(rows) // SAMPLE)
+    x, y = rows.x[::step], rows.y[::step]
+    if watch.space.bounds is not None:
+        x0, y0, x1, y1 = watch.space.bounds
+        inside = (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
+        x, y = x[inside], y[inside]
+        if len(x) < watch.regions:
+            grid_x, grid_y = np.meshgrid(np.linspace(x0, x1, 65), np.linspace(y0, y1, 65))
+            x, y = grid_x.ravel(), grid_y.ravel()
+    return split(x, y, watch.regions)
+
+
+def _by_bucket(rows: Rows, buckets: int) -> list[Rows]:
+    if buckets == 1:
+        return [rows]
+    if len(rows) == 0:
+        return [rows] * buckets
+    bucket: NDArray[np.int32] = bucket_of_ids(*id_bytes(rows.oid), buckets)
+    return [rows.take(np.flatnonzero(bucket == b)) for b in range(buckets)]
+
+

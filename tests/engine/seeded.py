@@ -1,0 +1,73 @@
+"""A longer stream from a seed, without Hypothesis: `python -m tests.engine.seeded SEED` prints the engine's changes.
+
+Used to run one and the same stream in another process, compiled or not.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+
+from tests.engine.drive import play
+from tests.strategies import LANDS, REGION_NAMES, STRING_IDS, Raw, Story
+
+SELECTIONS = {
+    "planar": (
+        "SELECT oid FROM objects INSIDE (0, 0, 4, 4)",
+        "SELECT oid FROM objects WHERE speed > 0.5 INSIDE CIRCLE (3, 3, 2)",
+        "SELECT oid FROM objects KNN (3, 2, 2)",
+        "SELECT oid FROM objects KNN 2 AROUND a",
+        "SELECT oid FROM objects INSIDE CIRCLE (2) AROUND '9'",
+        "SELECT COUNT(*) FROM objects INSIDE RECT (3, 3) AROUND 'é'",
+    ),
+    "lonlat": (
+        "SELECT oid FROM objects INSIDE (178, -1, -178, 2)",
+        "SELECT oid FROM objects WHERE speed > 0.5 INSIDE CIRCLE (180, 0, 150000)",
+        "SELECT oid FROM objects KNN (3, -180, 1)",
+        "SELECT oid FROM objects KNN 2 AROUND a",
+        "SELECT oid FROM objects INSIDE CIRCLE (120000) AROUND '9'",
+        "SELECT COUNT(*) FROM objects INSIDE RECT (3, 3) AROUND 'é'",
+    ),
+}
+ANYWHERE = (
+    "SELECT oid FROM objects INSIDE zone DWELL 3 GRACE 2",
+    "SELECT AVG(speed) FROM objects WHERE type LIKE '%u%' INSIDE harbour",
+    "SELECT MAX(speed) FROM objects INSIDE r2",
+    "SELECT SUM(load) FROM objects KNN (4, 1, 1) GRACE 1",
+)
+
+
+def story(kind: str, seed: int, ticks: int = 60) -> Story:
+    """The stream of that seed: 10 queries, about 4 rows a tick, a batch every 7 ticks, some rows late."""
+    chance = random.Random(seed)
+    x, y = ("x", "y") if kind == "planar" else ("lon", "lat")
+    origin = (0.0, 0.0) if kind == "planar" else (177.0, -2.0)
+    rows: list[Raw] = [
+        {
+            "oid": chance.choice(STRING_IDS),
+            "t": t,
+            x: origin[0] + chance.choice([chance.randrange(7), chance.uniform(0, 6)]),
+            y: origin[1] + chance.choice([chance.randrange(7), chance.uniform(0, 6)]),
+            "speed": chance.choice([None, chance.random(), 1.0]),
+            "load": chance.randrange(4),
+            "type": chance.choice([None, "truck", "bus", "tram"]),
+            "ok": chance.choice([None, True, False]),
+        }
+        for t in range(ticks)
+        for _ in range(4)
+    ]
+    rows.sort(key=lambda row: row["t"] + chance.randrange(4))
+    selections = (*SELECTIONS[kind], *ANYWHERE)
+    return Story(
+        kind=kind,
+        queries=[f"CREATE REGION {name} AS {LANDS[kind][0].areas[n]};" for n, name in enumerate(REGION_NAMES)]
+        + [f"CREATE QUERY q{n} AS {selection};" for n, selection in enumerate(selections)],
+        batches=[(rows[n : n + 28], []) for n in range(0, len(rows), 28)],
+        lateness=1,
+        timeout=9,
+    )
+
+
+if __name__ == "__main__":
+    json.dump(play(story(sys.argv[1], int(sys.argv[2])), buckets=2, regions=3).changes, sys.stdout)
