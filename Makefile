@@ -66,7 +66,7 @@ $(STAMP): constraints.txt pyproject.toml
 	        rm -rf $(VENV); \
 	        echo "python3 -m venv failed: on Debian and Ubuntu install the package python3-venv." >&2; exit 1; }; \
 	fi
-	@echo "Installing the pinned packages into $(VENV) (once; some minutes, about 700 MB with Spark)"
+	@echo "Installing the pinned packages into $(VENV) (once; more than 500 MB to fetch, 1.4 GB on disk: Spark is most of it)"
 	@$(BIN)/python -m pip install $(QUIET_PIP) --require-hashes -r constraints.txt
 	@$(BIN)/python -m pip install $(QUIET_PIP) --no-deps --no-build-isolation -e .
 	@touch $@

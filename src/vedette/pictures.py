@@ -78,7 +78,7 @@ def draw_map(
     """Write the map to `path` (.png or .svg) and return it.
 
     tracks   updates (oid and x, y or lon, lat), drawn as thin trails in the order of rows
-    changes  of the engine; rows with sign +1 and -1 become marks where the object was
+    changes  of the engine; rows with sign +1 and -1 become marks where the object was, and are counted per fence
     unit     what a planar coordinate counts, for the scale bar ("m" is shown as m and km)
     """
     target = Path(path)
@@ -98,10 +98,14 @@ def draw_map(
     axes.set_axis_off()
 
     crossings = _crossings(changes)
-    drawn = [_draw_network(axes, network), _draw_tracks(axes, tracks)]
+    town, drawn = _draw_network(axes, network), [_draw_tracks(axes, tracks)]
+    if town is not None:  # the town is the frame; who drives out of it drives off the paper
+        drawn = [town]
     for number, fence in enumerate(fences):
         drawn.append(_draw_fence(axes, fence, FENCES[number % len(FENCES)], where))
-    drawn.append(_draw_crossings(axes, crossings))
+    marked = _draw_crossings(axes, crossings, fences)
+    if town is None:
+        drawn.append(marked)
     _frame(axes, [box for box in drawn if box is not None], where)
     _scale_bar(axes, where, unit)
 
@@ -132,7 +136,7 @@ def _draw_network(axes: Axes, network: Streets | None) -> Floats | None:
         lines.set_capstyle("round")
         axes.add_collection(lines)
     # The outermost nodes lie on roads out of town; those may run off the paper.
-    return np.array([[np.quantile(v, q) for v in (network.x, network.y)] for q in (0.004, 0.996)])
+    return np.array([[np.quantile(v, q) for v in (network.x, network.y)] for q in (0.008, 0.992)])
 
 
 def _draw_tracks(axes: Axes, tracks: pa.Table | None) -> Floats | None:
@@ -206,13 +210,20 @@ def _label(axes: Axes, text: str, x: float, y: float, colour: str) -> None:
     )  # fmt: skip
 
 
-def _draw_crossings(axes: Axes, crossings: pa.Table | None) -> Floats | None:
-    """Small filled marks: up and green where an object joined an answer, down and red where it left."""
+def _draw_crossings(axes: Axes, crossings: pa.Table | None, fences: Sequence[Fence]) -> Floats | None:
+    """Small filled marks: up and green where an object joined an answer, down and red where it left.
+
+    Where fences are drawn, only their own crossings are: joining the nearest ones is no crossing.
+    """
+    if crossings is not None and fences:
+        lines = [fence.label for fence in fences if not isinstance(fence.shape, Nearest)]
+        crossings = crossings.filter(pc.is_in(crossings["query"], value_set=pa.array(lines, pa.string())))
     if crossings is None or crossings.num_rows == 0:
         return None
+    size = 30 if crossings.num_rows < 300 else 16
     for sign, marker, colour in ((-1, "v", GOES_OUT), (1, "^", GOES_IN)):
         points = _points(crossings.filter(pc.equal(crossings["sign"], sign)))
-        axes.scatter(points[:, 0], points[:, 1], marker=marker, s=30, color=colour, edgecolors="white",
+        axes.scatter(points[:, 0], points[:, 1], marker=marker, s=size, color=colour, edgecolors="white",
                      linewidths=0.5, alpha=0.9, zorder=7)  # fmt: skip
     return _points(crossings)
 

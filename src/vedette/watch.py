@@ -7,9 +7,9 @@ added later are picked up by every run of this watch at its next batch.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal
 
 from vedette.conditions import parse_timestamp
@@ -93,7 +93,8 @@ class Watch:
         )
         if tick is not None:
             statements = [
-                s if s.at is not None else replace(s, at=tick, at_is_timestamp=not isinstance(at, int)) for s in statements
+                s if s.at is not None else replace(s, at=tick, at_is_timestamp=not isinstance(at, int))
+                for s in statements
             ]
         for statement in statements:
             self._catalog.apply(statement, self.now)

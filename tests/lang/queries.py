@@ -88,6 +88,9 @@ def conditions(depth: int = 3) -> st.SearchStrategy[Expr]:
     )
 
 
+CONDITIONS = conditions()  # built once: building it takes longer than drawing from it
+
+
 def _box(draw: st.DrawFn, kind: str) -> Rect:
     limit = 80.0 if kind == "lonlat" else 1e6
     x1, x2 = sorted(draw(st.lists(st.floats(-limit, limit), min_size=2, max_size=2)))
@@ -162,7 +165,7 @@ def statements(draw: st.DrawFn, kind: str) -> Statement:
         query = Query(
             draw(NAMES),
             draw(places(kind)),
-            draw(st.none() | conditions()),
+            draw(st.none() | CONDITIONS),
             draw(st.none() | AGGREGATES),
             draw(DURATIONS),
             draw(DURATIONS),

@@ -8,63 +8,31 @@ from hypothesis import strategies as st
 
 from tests.lang.pairs import SPACES, TABLES, cases
 from vedette import lang
-from vedette.errors import QueryError
-from vedette.model import Schema
+from vedette.errors import Problem, QueryError
+from vedette.model import Schema, Statement
 
 WRITTEN = [case.written for case in cases()]
-PIECES = st.sampled_from(
-    [
-        "'",
-        '"',
-        ";",
-        "(",
-        ")",
-        ",",
-        "--",
-        "-",
-        "*",
-        ".",
-        "[",
-        "\n",
-        "NOT",
-        "INSIDE",
-        "KNN",
-        "AND",
-        "1e999",
-        "-1",
-        "0",
-        "''",
-    ]
-    + [
-        "CREATE",
-        "QUERY",
-        "REGION",
-        "AT",
-        "NULL",
-        "IN",
-        "LIKE",
-        "WHERE",
-        "AROUND",
-        "'M'",
-        "POLYGON",
-        "DWELL",
-        "\x00",
-        "ß",
-    ]
-)
+MARKS = ["'", '"', ";", "(", ")", ",", "--", "-", "*", ".", "[", "\n", "1e999", "-1", "0", "''", "'M'", "\x00", "ß"]
+WORDS = ["CREATE", "QUERY", "REGION", "AT", "NULL", "IN", "LIKE", "WHERE", "AROUND", "POLYGON", "DWELL", "NOT", "KNN"]
+PIECES = st.sampled_from([*MARKS, *WORDS, "INSIDE", "AND"])
 SCHEMA = Schema("long", "timestamp", (("speed", "double"), ("type", "string")))
 
 
 def survives(text: str, kind: str, schema: Schema | None) -> None:
+    problems: list[Problem] = []
+    statements: list[Statement] = []
     try:
         statements = lang.parse(text, space=SPACES[kind], tables=TABLES, schema=schema)
     except QueryError as error:
-        assert error.problems
-        for problem in error.problems:
-            assert 1 <= problem.line <= text.count("\n") + 1
-            assert problem.code.startswith("VD1")
-            assert problem.message in problem.render("q.sql")
-        return
+        problems = error.problems
+        raised = True
+    else:
+        raised = False
+    assert bool(problems) == raised
+    for problem in problems:
+        assert 1 <= problem.line <= text.count("\n") + 1
+        assert problem.code.startswith("VD1")
+        assert problem.message in problem.render("q.sql")
     for statement in statements:
         lang.print_statement(statement, SPACES[kind])
         lang.check_schema(statement, SCHEMA)

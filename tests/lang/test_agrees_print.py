@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.lang.pairs import SPACES
-from tests.lang.queries import conditions, statements
+from tests.lang.queries import CONDITIONS, statements
 from vedette import lang
 from vedette.model import CreateQuery, Expr, Statement
 
@@ -22,8 +22,8 @@ def test_agrees_printed_and_parsed(kind: str, data: st.DataObject) -> None:
     assert lang.print_statement(parsed[0], SPACES[kind]) == printed
 
 
-@given(condition=conditions(), upper=st.booleans())
-def test_agrees_text_of_a_filter_is_its_identity(condition: Expr, upper: bool) -> None:
+@given(condition=CONDITIONS)
+def test_agrees_text_of_a_filter_is_its_identity(condition: Expr) -> None:
     text = lang.print_expr(condition)
     spaced = f"WHERE\n\t( {text} -- a comment\n )"
     sql = f"create query q as select oid from objects {spaced} knn 1 around 1"

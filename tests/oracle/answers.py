@@ -73,9 +73,11 @@ def tell(timeline: Timeline, world: World) -> list[Change]:
     for tau in instants(timeline, world.timeout, world.t_type):
         if tau >= end:
             break
-        due = [statement for c, _, statement in commands if c <= tau]
+        due = [(c, statement) for c, _, statement in commands if c <= tau]
         del commands[: len(due)]
-        changes += world.tick(tau, due, timeline.effects.get(tau, {}))
+        for c, statement in due:
+            world.command(statement, before_time=not math.isfinite(c))
+        changes += world.tick(tau, timeline.effects.get(tau, {}))
     return changes
 
 
@@ -117,10 +119,8 @@ class World:
         self.live: dict[str, Live] = {}
         self.members: dict[str, set[Oid]] = {}  # of each query of objects, as the reader knows them
 
-    def tick(self, tau: int, commands: list[Statement], updates: dict[Oid, Row]) -> list[Change]:
+    def tick(self, tau: int, updates: dict[Oid, Row]) -> list[Change]:
         """Make it `tau`; return what changed."""
-        for statement in commands:
-            self.command(statement)
         self.move(tau, updates)
         changes: list[Change] = []
         for name in sorted(self.live.keys() | self.members.keys()):
@@ -141,14 +141,17 @@ class World:
 
     # ------------------------------------------------------------------------------------ what happens
 
-    def command(self, statement: Statement) -> None:
-        """Create, replace or drop; regions were bound by value when the statement was read."""
+    def command(self, statement: Statement, before_time: bool) -> None:
+        """Create, replace or drop; regions were bound by value when the statement was read.
+
+        What is replaced before time begins never had a value that anybody knows.
+        """
         action = statement.action
         if isinstance(action, CreateQuery):
             query = action.query
             old = self.live.get(query.name)
             figure = Figure(None, 0.0 if query.aggregate and query.aggregate.function == "COUNT" else None)
-            if old is not None and old.query.aggregate is not None and query.aggregate is not None:
+            if old is not None and old.query.aggregate and query.aggregate and not before_time:
                 figure = old.figure  # replaced: a row only where the new value differs from the one known
             dwell, grace = length(query.dwell, self.t_type), length(query.grace, self.t_type)
             self.live[query.name] = Live(query, dwell, grace, figure)

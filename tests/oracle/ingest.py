@@ -63,7 +63,8 @@ class Ingest:
             if isinstance(row, str):
                 self.timeline.rejects.append((raw, row))
             elif self.is_too_far_ahead(row):
-                self.timeline.rejects.append((raw, "too far ahead"))
+                x, y = ("lon", "lat") if self.kind == "lonlat" else ("x", "y")  # read already, hence normalised
+                self.timeline.rejects.append(({**raw, x: row.x, y: row.y}, "too far ahead"))
             else:
                 times.append(row.t)
                 if self.frontier is not None and row.t < self.frontier:

@@ -30,7 +30,7 @@ class Echo:
 
     def __init__(self, state: bytes | None) -> None:
         self.greatest = int(state or b"-1")
-        self.last: Outcome = self._kept([])
+        self.last: Kept = self._kept([])
 
     @property
     def totals(self) -> dict[str, Any]:

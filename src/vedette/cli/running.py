@@ -116,7 +116,7 @@ def _engine(job: Job, space: Space, text: str, tables: dict[str, Any]) -> Callab
 
     watch = vd.Watch(
         space=space,
-        queries=text if ";" in text or "\n" in text else text + "\n",
+        queries=text + "\n",  # a line break tells SQL from a path
         lateness=job.lateness,
         timeout=job.timeout,
         late=job.late,
@@ -163,9 +163,8 @@ class _View:
 
     def update(self, piece: Piece | None, run: Run) -> None:
         """After each micro-batch, and (piece None) after the end."""
-        changes = run.last.changes
-        if changes.num_rows:
-            counts = changes.group_by(["query", "sign"]).aggregate([([], "count_all")])
+        if run.last is not None:
+            counts = run.last.changes.group_by(["query", "sign"]).aggregate([([], "count_all")])
             for row in counts.to_pylist():
                 self.signs[row["query"], row["sign"]] += row["count_all"]
         if piece is None:

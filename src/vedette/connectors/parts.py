@@ -19,6 +19,7 @@ import pyarrow.csv
 import pyarrow.parquet
 import pyarrow.types as pt
 
+from vedette.columns import OID, T
 from vedette.connectors.protocol import Outcome
 from vedette.errors import ConfigError
 
@@ -52,6 +53,8 @@ class PartFiles:
         """Keep the three tables of a micro-batch."""
         for kind in KINDS:
             table: pa.Table = getattr(outcome, kind)
+            if kind == "changes":
+                table = _ordered(table)
             path = self.folder / kind / f"part-{number:05d}.{self.format}"
             if table.num_rows or number == 0:
                 write_file(path, table, self.format)
@@ -70,6 +73,12 @@ class PartFiles:
 
     def _parts(self) -> list[Path]:
         return sorted(p for kind in KINDS for p in (self.folder / kind).glob("part-*") if _number(p) >= 0)
+
+
+def _ordered(changes: pa.Table) -> pa.Table:
+    """Engines order changes by time only; here equal times get an order too, so that equal runs give equal files."""
+    keys = [(name, "ascending") for name in (T, "query", OID, "sign") if name in changes.column_names]
+    return changes.sort_by(keys) if changes.num_rows > 1 else changes
 
 
 def _number(part: Path) -> int:

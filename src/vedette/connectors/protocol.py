@@ -51,8 +51,8 @@ class Run(Protocol):
     """An engine at work: `vedette.local(watch)` is one."""
 
     @property
-    def last(self) -> Outcome:
-        """What the last `feed` or `finish` brought forth."""
+    def last(self) -> Outcome | None:
+        """What the last `feed` or `finish` brought forth; None before the first."""
 
     @property
     def totals(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from vedette.connectors.checkpoint import Checkpoint
-from vedette.connectors.protocol import Piece, Run, Sink, Source
+from vedette.connectors.protocol import Outcome, Piece, Run, Sink, Source
 
 
 def replay(
@@ -29,14 +29,19 @@ def replay(
     sink.trim(done)
     for piece in source.pieces(done, checkpoint.position if checkpoint else (0, 0)):
         run.feed(piece.table)
-        sink.write(piece.number, run.last)
+        sink.write(piece.number, _outcome(run))
         done = piece.number + 1
         if checkpoint:
             checkpoint.save(done, piece.position, run.save(), source.identity)
         if progress:
             progress(piece, run)
     run.finish()
-    sink.write(done, run.last)
+    sink.write(done, _outcome(run))
     if progress:
         progress(None, run)
     return run
+
+
+def _outcome(run: Run) -> Outcome:
+    assert run.last is not None  # only so before the first batch
+    return run.last

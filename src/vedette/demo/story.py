@@ -22,7 +22,7 @@ from vedette.demo.scene import STEP_S, TICKS, TIMEOUT, Scene, build_scene
 from vedette.demo.view import Tally, queries_table, render_frame
 from vedette.errors import ConfigError
 from vedette.lang import parse
-from vedette.model import CreateQuery, Inside, MovingCircle, MovingRect
+from vedette.model import CreateQuery, Inside, MovingCircle, MovingRect, Nearest
 from vedette.pictures import Fence, draw_map
 from vedette.space import planar
 
@@ -117,30 +117,24 @@ def _close(console: Console, scene: Scene, tally: Tally, totals: dict[str, int],
 
 
 def _draw(path: Path, scene: Scene, changes: pa.Table) -> Path:
-    """The map: every fence, the trails, and the marks of those who crossed the fences (not of the nearest ones)."""
+    """The map: every fence, the trails, and the marks of those who crossed the fences."""
     updates = pa.concat_tables(scene.ticks)
     mine = updates.filter(pc.equal(updates["oid"], scene.van))
     trail = np.stack([mine["x"].to_numpy(), mine["y"].to_numpy()], axis=1)
-    fences, ranges, shapes = [], [], set()
+    fences: list[Fence] = []
     for statement in parse(scene.sql, space=planar()):
         action = statement.action
         if not isinstance(action, CreateQuery) or action.query.aggregate is not None:
             continue
         place = action.query.where
         shape = place.shape if isinstance(place, Inside) else place
+        if (isinstance(shape, Nearest) and shape.focal) or any(fence.shape == shape for fence in fences):
+            continue  # on the map already, in another query's name
         moves = isinstance(shape, MovingRect | MovingCircle)
-        if isinstance(place, Inside):
-            ranges.append(action.query.name)
-            if shape in shapes:
-                continue
-            shapes.add(shape)
-        elif place.focal is not None:
-            continue
         fences.append(Fence(action.query.name, shape, trail if moves else None))
-    crossings = changes.filter(pc.is_in(changes["query"], value_set=pa.array(ranges)))
     first, last = (scene.ticks[at]["t"][0].as_py() for at in (0, -1))
     return draw_map(
-        path, network=scene.network, fences=fences, tracks=updates, changes=crossings, unit="m",
+        path, network=scene.network, fences=fences, tracks=updates, changes=changes, unit="m",
         title="Who crossed which fence", subtitle=f"{first:%H:%M} to {last:%H:%M}: {updates.num_rows:,} positions of "
-        f"{pc.count_distinct(updates['oid']).as_py():,} objects; {crossings.num_rows:,} crossings",
+        f"{pc.count_distinct(updates['oid']).as_py():,} objects, {changes.num_rows:,} changes of answers",
     )  # fmt: skip

@@ -44,8 +44,8 @@ class Tally:
                 self.visits[row["oid"]] += 1
             if name != "company":  # too talkative for the list
                 phrase = self.scene.phrase(name, 1 if sign > 0 else 2)
-                line = Text(f"{row['t']:%H:%M:%S} ", style="dim")
-                line.append(f"{row['oid']} ", style="bold " + (IN if sign > 0 else OUT)).append(phrase, style="default")
+                line = Text().append(f"{row['t']:%H:%M:%S} ", style="dim")
+                line.append(f"{row['oid']} ", style="bold " + (IN if sign > 0 else OUT)).append(phrase)
                 self.events.append(line)
 
     def now(self, name: str) -> str:

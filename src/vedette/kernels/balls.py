@@ -83,20 +83,9 @@ def too_many(k: int) -> int:
 
 
 @inline
-def counts_for(objects: Objects, s: int, queries: Queries, q: int) -> bool:
-    """Whether an object exists for a query: filtered in, and not its focal."""
-    f = queries.filter[q]
-    if f >= 0 and not (objects.words[s, f >> 6] >> np.uint64(f & 63)) & np.uint64(1):
-        return False
-    return bool(objects.gid[s] != queries.skip[q])
-
-
-@inline
-def _within(objects: Objects, s: int, queries: Queries, q: int, wraps: bool) -> bool:
-    if not counts_for(objects, s, queries, q):
-        return False
-    d2 = distance2(queries.p[q], objects.x[s], objects.y[s], objects.ux[s], objects.uy[s], objects.uz[s], wraps)
-    return bool(d2 <= queries.p[q, 2])
+def _exists_for(words: U64, s: int, f: int) -> bool:
+    """Whether an object exists for a query with filter f."""
+    return bool(f < 0 or (words[s, f >> 6] >> np.uint64(f & 63)) & np.uint64(1))
 
 
 @inline
@@ -105,20 +94,21 @@ def _collect(
 ) -> tuple[int, bool]:
     """Squared distances of all objects inside the ball of q; and whether its cover was the whole grid."""
     m = query_cover(grid, DISC, queries.p[q], wraps, spans)
+    o_x, o_y, o_ux, o_uy, o_uz = objects.x, objects.y, objects.ux, objects.uy, objects.uz
+    o_gid, o_words, o_next, heads, p = objects.gid, objects.words, objects.next, lists.heads, queries.p
+    f, skip, limit = queries.filter[q], queries.skip[q], queries.p[q, 2]
     n = 0
     for row in range(spans[0], spans[1] + 1):
         for i in range(m):
             for column in range(spans[2 * i + 2], spans[2 * i + 3] + 1):
-                s = lists.heads[row * grid.columns + column]
+                s = heads[row * grid.columns + column]
                 while s >= 0:
-                    if counts_for(objects, s, queries, q):
-                        d2 = distance2(
-                            queries.p[q], objects.x[s], objects.y[s], objects.ux[s], objects.uy[s], objects.uz[s], wraps
-                        )
-                        if d2 <= queries.p[q, 2]:
+                    if o_gid[s] != skip and _exists_for(o_words, s, f):
+                        d2 = distance2(p, q, o_x[s], o_y[s], o_ux[s], o_uy[s], o_uz[s], wraps)
+                        if d2 <= limit:
                             found[n] = d2
                             n += 1
-                    s = objects.next[s]
+                    s = o_next[s]
     return n, cells_in(spans, m) == grid.columns * grid.rows
 
 
@@ -172,55 +162,9 @@ def _search(
 
 
 @inline
-def _count(
-    cell: int,
-    change: int,
-    s: int,
-    objects: Objects,
-    queries: Queries,
-    lists: Lists,
-    balls: Balls,
-    touched: I32,
-    n_touched: int,
-    is_touched: B1,
-    wraps: bool,
-) -> int:
-    """An object enters (+1) or leaves (-1) the balls listed in its cell."""
-    i = 0
-    node = lists.moving_heads[cell]
-    while True:
-        if i < lists.counts[0]:
-            q = lists.wide[i]
-        elif node >= 0:
-            q = lists.node_query[node]
-            node = lists.node_next[node]
-        else:
-            break
-        i += 1
-        if balls.waits[q] or not _within(objects, s, queries, q, wraps):
-            continue
-        balls.inside[q] += change
-        inside = balls.inside[q]
-        limit = too_many(balls.k[q]) if queries.p[q, 2] < math.inf else wanted(balls.k[q])
-        if inside < balls.k[q] or inside > limit:
-            if not is_touched[q]:
-                is_touched[q] = True
-                touched[n_touched] = q
-                n_touched += 1
-            if inside > limit:
-                balls.waits[q] = True
-                if lists.wide_at[q] >= 0:  # out of the list at once: in a first tick everything would be counted
-                    lists.counts[0] -= 1
-                    last = lists.wide[lists.counts[0]]
-                    lists.wide[lists.wide_at[q]] = last
-                    lists.wide_at[last] = lists.wide_at[q]
-                    lists.wide_at[q] = -1
-                    i -= 1
-    return n_touched
-
-
-@inline
-def _unlist(grid: Grid, queries: Queries, lists: Lists, balls: Balls, q: int, wraps: bool, spans: I64, listed: B1) -> None:
+def _unlist(
+    grid: Grid, queries: Queries, lists: Lists, balls: Balls, q: int, wraps: bool, spans: I64, listed: B1
+) -> None:
     if listed[q]:
         m = query_cover(grid, DISC, queries.p[q], wraps, spans)
         was_wide = cells_in(spans, m) > WIDE_CELLS
@@ -259,6 +203,11 @@ def follow(
     n = 0
     i = 0
     fresh_due = len(fresh) > 0
+    o_gid, o_cell, o_next, o_prev = objects.gid, objects.cell, objects.next, objects.prev
+    o_x, o_y, o_ux, o_uy, o_uz, o_words = objects.x, objects.y, objects.ux, objects.uy, objects.uz, objects.words
+    q_p, q_skip, q_filter = queries.p, queries.skip, queries.filter
+    k, inside, waits = balls.k, balls.inside, balls.waits
+    heads = lists.heads
     while i < len(events.t) or fresh_due:
         t = events.t[i] if i < len(events.t) else fresh_t
         if fresh_due and fresh_t <= t:
@@ -273,21 +222,57 @@ def follow(
                 n_touched += 1
         while i < len(events.t) and events.t[i] == t:
             s = events.slot[i]
-            if objects.cell[s] >= 0:
-                n_touched = _count(
-                    objects.cell[s], -1, s, objects, queries, lists, balls, touched, n_touched, is_touched, wraps
-                )
-                unlink_object(objects, lists.heads, s)
-            if not events.gone[i]:
-                objects.x[s] = events.x[i]
-                objects.y[s] = events.y[i]
-                if wraps:
-                    objects.ux[s], objects.uy[s], objects.uz[s] = unit_vector(events.x[i], events.y[i])
-                for j in range(objects.words.shape[1]):
-                    objects.words[s, j] = events.words[i, j]
-                cell = cell_of(grid, events.x[i], events.y[i])
-                n_touched = _count(cell, 1, s, objects, queries, lists, balls, touched, n_touched, is_touched, wraps)
-                link_object(objects, lists.heads, s, cell)
+            for arriving in range(2):  # out of the balls listed in its old cell, into those of its new one
+                if arriving:
+                    if events.gone[i]:
+                        break
+                    x, y = events.x[i], events.y[i]
+                    o_x[s], o_y[s] = x, y
+                    if wraps:
+                        o_ux[s], o_uy[s], o_uz[s] = unit_vector(x, y)
+                    for v in range(o_words.shape[1]):
+                        o_words[s, v] = events.words[i, v]
+                    cell = cell_of(grid, x, y)
+                else:
+                    if o_cell[s] < 0:
+                        continue
+                    cell = o_cell[s]
+                w = 0
+                node = lists.moving_heads[cell]
+                while True:
+                    if w < lists.counts[0]:
+                        q = lists.wide[w]
+                    elif node >= 0:
+                        q = lists.node_query[node]
+                        node = lists.node_next[node]
+                    else:
+                        break
+                    w += 1
+                    if waits[q] or q_skip[q] == o_gid[s] or not _exists_for(o_words, s, q_filter[q]):
+                        continue
+                    if distance2(q_p, q, o_x[s], o_y[s], o_ux[s], o_uy[s], o_uz[s], wraps) > q_p[q, 2]:
+                        continue
+                    inside[q] += 1 if arriving else -1
+                    limit = too_many(k[q]) if q_p[q, 2] < math.inf else wanted(k[q])
+                    if k[q] <= inside[q] <= limit:
+                        continue
+                    if not is_touched[q]:
+                        is_touched[q] = True
+                        touched[n_touched] = q
+                        n_touched += 1
+                    if inside[q] > limit:
+                        waits[q] = True
+                        if lists.wide_at[q] >= 0:  # out of the list at once: a first tick would count everything
+                            lists.counts[0] -= 1
+                            last = lists.wide[lists.counts[0]]
+                            lists.wide[lists.wide_at[q]] = last
+                            lists.wide_at[last] = lists.wide_at[q]
+                            lists.wide_at[q] = -1
+                            w -= 1
+                if arriving:
+                    link_object(o_cell, o_next, o_prev, heads, s, cell)
+                else:
+                    unlink_object(o_cell, o_next, o_prev, heads, s)
             f = focals.of_slot[s]
             if f >= 0:
                 for j in range(focals.start[f], focals.start[f + 1]):
@@ -302,10 +287,10 @@ def follow(
         for j in range(n_touched):
             q = touched[j]
             is_touched[q] = False
-            waits = balls.waits[q]
-            balls.waits[q] = False
+            waited = waits[q]
+            waits[q] = False
             focal = queries.part[q]  # the focal's object slot, -1 for a fixed centre
-            if not moved[q] and not waits and (balls.inside[q] >= balls.k[q] or queries.p[q, 2] == math.inf):
+            if not moved[q] and not waited and (inside[q] >= k[q] or q_p[q, 2] == math.inf):
                 continue  # fell below k and recovered within the tick, or holds everything already
             _unlist(grid, queries, lists, balls, q, wraps, spans, listed)
             was_on = queries.on[q]

@@ -89,9 +89,7 @@ def delay(
     p = 0
     while i < len(query) or p < len(pairs.query):
         known = p < len(pairs.query) and (
-            i == len(query)
-            or pairs.query[p] < query[i]
-            or (pairs.query[p] == query[i] and pairs.code[p] <= code[i])
+            i == len(query) or pairs.query[p] < query[i] or (pairs.query[p] == query[i] and pairs.code[p] <= code[i])
         )
         if known:
             q, c = pairs.query[p], pairs.code[p]

@@ -87,12 +87,26 @@ def _choose(d2: F64, row: I64, m: int, k: int, ids: Ids, wins: B1) -> None:
 
 @jit
 def pick(
-    query: I32, t: I64, gid: I64, sign: I8, d2: F64, row: I64, state: Candidates, k: I64, keeps_moves: B1, ids: Ids, gids: int
+    query: I32,
+    t: I64,
+    gid: I64,
+    sign: I8,
+    d2: F64,
+    row: I64,
+    state: Candidates,
+    k: I64,
+    keeps_moves: B1,
+    ids: Ids,
+    gids: int,
 ) -> tuple[Candidates, Picked]:
     """Apply candidate deltas and tell how the k nearest change. `gids` bounds the gids."""
     room = len(query) + len(state.gid)
     new = Candidates(
-        np.empty(room, np.int32), np.empty(room, np.int64), np.empty(room), np.empty(room, np.int64), np.empty(room, np.bool_)
+        np.empty(room, np.int32),
+        np.empty(room, np.int64),
+        np.empty(room),
+        np.empty(room, np.int64),
+        np.empty(room, np.bool_),
     )
     kept = 0
     out_room = 2 * len(query) + 16
@@ -160,7 +174,13 @@ def pick(
                         m -= 1
                         place[c_gid[p]] = -1
                         if p < m:
-                            c_gid[p], c_d2[p], c_row[p], c_in[p], moved[p] = c_gid[m], c_d2[m], c_row[m], c_in[m], moved[m]
+                            c_gid[p], c_d2[p], c_row[p], c_in[p], moved[p] = (
+                                c_gid[m],
+                                c_d2[m],
+                                c_row[m],
+                                c_in[m],
+                                moved[m],
+                            )
                             place[c_gid[p]] = p
                     else:
                         c_d2[p] = d2[i]
@@ -186,6 +206,10 @@ def pick(
             new.chosen[kept] = c_in[p]
             kept += 1
     candidates = Candidates(
-        new.query[:kept].copy(), new.gid[:kept].copy(), new.d2[:kept].copy(), new.row[:kept].copy(), new.chosen[:kept].copy()
+        new.query[:kept].copy(),
+        new.gid[:kept].copy(),
+        new.d2[:kept].copy(),
+        new.row[:kept].copy(),
+        new.chosen[:kept].copy(),
     )
     return candidates, Picked(out_q[:n].copy(), out_t[:n].copy(), out_s[:n].copy(), out_r[:n].copy())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vedette.compiled import jit
 
+F64 = NDArray[np.float64]
 I8 = NDArray[np.int8]
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -34,7 +35,7 @@ def by_query(query: I32, count: int) -> I64:
 
 
 @jit
-def net(query: I32, t: I64, gid: I64, sign: I8, count: int, keeps_moves: B1) -> tuple[I64, I8]:
+def net(query: I32, t: I64, gid: I64, sign: I8, d2: F64, count: int, keeps_moves: B1) -> tuple[I64, I8]:
     """Rows that stand for the netted deltas, and their signs. Sign 0 (merely moved) stays only where a query keeps moves."""
     order = by_query(query, count)
     rows = np.empty(len(order), np.int64)
@@ -60,7 +61,7 @@ def net(query: I32, t: I64, gid: I64, sign: I8, count: int, keeps_moves: B1) -> 
                 total += sign[order[c]]
             chosen = order[b - 1]
             for c in range(b - 1, a - 1, -1):
-                if (total < 0) == (sign[order[c]] < 0):
+                if (total < 0) == (sign[order[c]] < 0) and (total < 0 or d2[order[c]] >= 0.0):
                     chosen = order[c]
                     break
             if total != 0 or keeps_moves[q]:

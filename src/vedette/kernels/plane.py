@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vedette.compiled import inline, jit
 from vedette.kernels.grid import Grid, cell_of, cells_in, cover
-from vedette.kernels.shapes import DISC, PARAMETERS, Edges, is_everything
+from vedette.kernels.shapes import DISC, PARAMETERS, is_everything
 from vedette.space import disc_box
 
 WIDE_CELLS = 2048  # a moving query over more cells than this is cheaper to test always than to re-list
@@ -47,7 +47,10 @@ class Objects(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """By slot. `skip` is the gid that never belongs (the focal); `moves`: also tell when a member merely moved."""
+    """By slot. `skip` is the gid that never belongs (the focal); `moves`: also tell when a member merely moved.
+
+    `box` holds the shape's bounding box, rounded outwards (a rectangle's is the rectangle itself).
+    """
 
     kind: NDArray[np.int8]
     p: F64
@@ -57,6 +60,7 @@ class Queries(NamedTuple):
     on: B1
     moves: B1
     still: B1
+    box: F64
 
 
 class Lists(NamedTuple):
@@ -65,6 +69,7 @@ class Lists(NamedTuple):
     heads: I32
     still_start: I64
     still_query: I32
+    still_box: F64
     moving_heads: I32
     node_query: I32
     node_next: I32
@@ -102,6 +107,7 @@ def empty_queries(capacity: int) -> Queries:
         np.zeros(capacity, np.bool_),
         np.zeros(capacity, np.bool_),
         np.ones(capacity, np.bool_),
+        np.zeros((capacity, 4)),
     )
 
 
@@ -143,29 +149,29 @@ def query_cover(grid: Grid, kind: int, p: F64, wraps: bool, spans: I64) -> int:
 
 
 @inline
-def link_object(objects: Objects, heads: I32, s: int, cell: int) -> None:
+def link_object(cells: I32, after: I32, before: I32, heads: I32, s: int, cell: int) -> None:
     """Hang an object into a cell."""
     first = heads[cell]
-    objects.cell[s] = cell
-    objects.next[s] = first
-    objects.prev[s] = -1
+    cells[s] = cell
+    after[s] = first
+    before[s] = -1
     if first >= 0:
-        objects.prev[first] = s
+        before[first] = s
     heads[cell] = s
 
 
 @inline
-def unlink_object(objects: Objects, heads: I32, s: int) -> None:
+def unlink_object(cells: I32, after: I32, before: I32, heads: I32, s: int) -> None:
     """Take an object out of its cell."""
-    after = objects.next[s]
-    before = objects.prev[s]
-    if before >= 0:
-        objects.next[before] = after
+    following = after[s]
+    preceding = before[s]
+    if preceding >= 0:
+        after[preceding] = following
     else:
-        heads[objects.cell[s]] = after
-    if after >= 0:
-        objects.prev[after] = before
-    objects.cell[s] = -1
+        heads[cells[s]] = following
+    if following >= 0:
+        before[following] = preceding
+    cells[s] = -1
 
 
 @inline
@@ -237,6 +243,7 @@ def with_nodes(lists: Lists, more: int) -> Lists:
         lists.heads,
         lists.still_start,
         lists.still_query,
+        lists.still_box,
         lists.moving_heads,
         node_query,
         node_next,
@@ -248,8 +255,8 @@ def with_nodes(lists: Lists, more: int) -> Lists:
 
 
 @jit
-def still_lists(grid: Grid, queries: Queries, wraps: bool) -> tuple[I64, I32]:
-    """For each cell the switched-on stationary queries that can hold points of it."""
+def still_lists(grid: Grid, queries: Queries, wraps: bool) -> tuple[I64, I32, F64]:
+    """For each cell the switched-on stationary queries that can hold points of it, each with its box beside it."""
     cells = grid.columns * grid.rows
     spans = np.empty(8, np.int64)
     start = np.zeros(cells + 1, np.int64)
@@ -258,6 +265,7 @@ def still_lists(grid: Grid, queries: Queries, wraps: bool) -> tuple[I64, I32]:
             for c in range(cells):
                 start[c + 1] += start[c]
             entries = np.empty(start[cells], np.int32)
+            boxes = np.empty((start[cells], 4))
             at = start[:cells].copy()
         for q in range(len(queries.kind)):
             if not (queries.on[q] and queries.still[q]):
@@ -269,10 +277,11 @@ def still_lists(grid: Grid, queries: Queries, wraps: bool) -> tuple[I64, I32]:
                         cell = row * grid.columns + column
                         if fill:
                             entries[at[cell]] = q
+                            boxes[at[cell]] = queries.box[q]
                             at[cell] += 1
                         else:
                             start[cell + 1] += 1
-    return start, entries
+    return start, entries, boxes
 
 
 @jit
@@ -290,12 +299,13 @@ def cover_sizes(grid: Grid, queries: Queries, wraps: bool) -> int:
 def build_lists(grid: Grid, objects: Objects, queries: Queries, wraps: bool) -> Lists:
     """All lists anew, for a new grid or after the queries changed."""
     cells = grid.columns * grid.rows
-    start, entries = still_lists(grid, queries, wraps)
+    start, entries, boxes = still_lists(grid, queries, wraps)
     count = len(queries.kind)
     lists = Lists(
         np.full(cells, -1, np.int32),
         start,
         entries,
+        boxes,
         np.full(cells, -1, np.int32),
         np.empty(0, np.int32),
         np.empty(0, np.int32),
@@ -306,7 +316,8 @@ def build_lists(grid: Grid, objects: Objects, queries: Queries, wraps: bool) -> 
     )
     for s in range(len(objects.cell)):
         if objects.cell[s] >= 0:
-            link_object(objects, lists.heads, s, cell_of(grid, objects.x[s], objects.y[s]))
+            cell = cell_of(grid, objects.x[s], objects.y[s])
+            link_object(objects.cell, objects.next, objects.prev, lists.heads, s, cell)
     spans = np.empty(8, np.int64)
     for q in range(count):
         if queries.on[q] and not queries.still[q]:

@@ -73,7 +73,9 @@ def region_of(regions: Regions, x: float, y: float) -> int:
 
 
 @inline
-def touch(regions: Regions, x1: float, y1: float, x2: float, y2: float, wraps: bool, touched: NDArray[np.bool_]) -> None:
+def touch(
+    regions: Regions, x1: float, y1: float, x2: float, y2: float, wraps: bool, touched: NDArray[np.bool_]
+) -> None:
     """Set touched[r] for each region that a (closed, outward rounded) box shares points with."""
     if regions.count == 1:
         touched[0] = True

@@ -45,7 +45,7 @@ NO_EDGES = Edges(np.zeros(1, np.int64), np.zeros(0), np.zeros(0), np.zeros(0), n
 
 @inline
 def _two_product(a: float, b: float) -> tuple[float, float]:
-    """a * b as a rounded value and its exact error (Dekker's splitting)."""
+    """A * b as a rounded value and its exact error (Dekker's splitting)."""
     p = a * b
     c = 134217729.0 * a
     ah = c - (c - a)
@@ -125,6 +125,7 @@ def polygon_has(edges: Edges, p: int, x: float, y: float) -> bool:
 def shape_has(
     kind: int,
     p: F64,
+    q: int,
     part: int,
     edges: Edges,
     x: float,
@@ -134,12 +135,12 @@ def shape_has(
     uz: float,
     wraps: bool,
 ) -> bool:
-    """Whether a shape holds a position."""
+    """Whether the shape of query q holds a position."""
     if kind == RECT:
-        return box_has(x, y, p[0], p[1], p[2], p[3], wraps)
+        return box_has(x, y, p[q, 0], p[q, 1], p[q, 2], p[q, 3], wraps)
     if kind == DISC:
-        return distance2(p, x, y, ux, uy, uz, wraps) <= p[2]
-    if not box_has(x, y, p[0], p[1], p[2], p[3], wraps):
+        return bool(distance2(p, q, x, y, ux, uy, uz, wraps) <= p[q, 2])
+    if not box_has(x, y, p[q, 0], p[q, 1], p[q, 2], p[q, 3], wraps):
         return False
     if polygon_has(edges, part, x, y):
         return True
@@ -149,11 +150,11 @@ def shape_has(
 
 
 @inline
-def distance2(p: F64, x: float, y: float, ux: float, uy: float, uz: float, wraps: bool) -> float:
-    """Squared distance of a position from the centre of a disc."""
+def distance2(p: F64, q: int, x: float, y: float, ux: float, uy: float, uz: float, wraps: bool) -> float:
+    """Squared distance of a position from the centre of the disc of query q."""
     if wraps:
-        return sphere_d2(p[3], p[4], p[5], ux, uy, uz)
-    return planar_d2(p[0], p[1], x, y)
+        return sphere_d2(p[q, 3], p[q, 4], p[q, 5], ux, uy, uz)
+    return planar_d2(p[q, 0], p[q, 1], x, y)
 
 
 @inline

@@ -7,7 +7,7 @@ An object's move concerns the queries listed in its old cell (which it may leave
 Both compare end states, so no answer is ever stored. Within a tick kNN balls change first, then objects
 move, then focal ranges follow; the deltas of one (query, object) at one tick need not cancel here, they
 are netted later, where the other regions' are known too. The position of each delta is that at the end
-of the tick; the last delta of an object in a tick has its valid squared distance.
+of the tick; the last delta of an object in a tick has its valid squared distance (-1: known elsewhere).
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from vedette.kernels.plane import (
     link_object,
     list_query,
     query_cover,
+    shape_box,
     unlink_object,
     unlist_query,
     with_nodes,
 )
-from vedette.kernels.shapes import DISC, Edges, distance2, shape_has
-from vedette.space import unit_vector
+from vedette.kernels.shapes import DISC, RECT, Edges, distance2, shape_has
+from vedette.space import box_has, unit_vector
 
-UPSERT, LEAVE = 0, 1
+UPSERT, LEAVE, REFRESH = 0, 1, 2  # REFRESH: the same row once more, with new filter bits or values
 
 F64 = NDArray[np.float64]
 I8 = NDArray[np.int8]
@@ -92,25 +93,9 @@ def units_of(xs: F64, ys: F64) -> F64:
 
 
 @inline
-def _has(objects: Objects, s: int, queries: Queries, q: int, edges: Edges, wraps: bool) -> bool:
-    """Whether query q, as it is, holds the object in slot s, as it is."""
-    if not queries.on[q] or objects.gid[s] == queries.skip[q]:
-        return False
-    f = queries.filter[q]
-    if f >= 0 and not (objects.words[s, f >> 6] >> np.uint64(f & 63)) & np.uint64(1):
-        return False
-    return shape_has(
-        queries.kind[q],
-        queries.p[q],
-        queries.part[q],
-        edges,
-        objects.x[s],
-        objects.y[s],
-        objects.ux[s],
-        objects.uy[s],
-        objects.uz[s],
-        wraps,
-    )
+def _passes(words: U64, s: int, f: int) -> bool:
+    """Whether the object in slot s satisfies filter f."""
+    return bool(f < 0 or (words[s, f >> 6] >> np.uint64(f & 63)) & np.uint64(1))
 
 
 @inline
@@ -126,120 +111,17 @@ def _room(ints: I64, floats: F64, n: int) -> tuple[I64, F64]:
 
 @inline
 def _put(
-    ints: I64,
-    floats: F64,
-    n: int,
-    t: int,
-    q: int,
-    sign: int,
-    s: int,
-    objects: Objects,
-    queries: Queries,
-    slots: Slots,
-    wraps: bool,
+    ints: I64, floats: F64, n: int, t: int, q: int, gid: int, sign: int, ref: int, s: int, x: float, y: float, d2: float
 ) -> None:
     ints[n, 0] = t
     ints[n, 1] = q
-    ints[n, 2] = objects.gid[s]
+    ints[n, 2] = gid
     ints[n, 3] = sign
-    ints[n, 4] = slots.ref[s]
+    ints[n, 4] = ref
     ints[n, 5] = s
-    x, y = objects.x[s], objects.y[s]
     floats[n, 0] = x
     floats[n, 1] = y
-    if queries.kind[q] == DISC:
-        floats[n, 2] = distance2(queries.p[q], x, y, objects.ux[s], objects.uy[s], objects.uz[s], wraps)
-    else:
-        floats[n, 2] = 0.0
-    for j in range(objects.values.shape[1]):
-        floats[n, 3 + j] = objects.values[s, j]
-
-
-@inline
-def _take(objects: Objects, s: int, x: float, y: float, words: U64, values: F64, wraps: bool) -> None:
-    """Write an object's row."""
-    objects.x[s] = x
-    objects.y[s] = y
-    if wraps:
-        objects.ux[s], objects.uy[s], objects.uz[s] = unit_vector(x, y)
-    for j in range(objects.words.shape[1]):
-        objects.words[s, j] = words[j]
-    for j in range(objects.values.shape[1]):
-        objects.values[s, j] = values[j]
-
-
-@inline
-def _copy(objects: Objects, s: int, spare: int) -> None:
-    """Keep the old row of slot s in the spare slot, to be asked about its old state."""
-    objects.gid[spare] = objects.gid[s]
-    objects.x[spare] = objects.x[s]
-    objects.y[spare] = objects.y[s]
-    objects.ux[spare] = objects.ux[s]
-    objects.uy[spare] = objects.uy[s]
-    objects.uz[spare] = objects.uz[s]
-    for j in range(objects.words.shape[1]):
-        objects.words[spare, j] = objects.words[s, j]
-
-
-@inline
-def _member_loop(
-    cell: int,
-    leaving: bool,
-    same_cell: bool,
-    other_state: bool,
-    t: int,
-    s: int,
-    spare: int,
-    objects: Objects,
-    queries: Queries,
-    lists: Lists,
-    slots: Slots,
-    edges: Edges,
-    wraps: bool,
-    ints: I64,
-    floats: F64,
-    n: int,
-) -> tuple[I64, F64, int]:
-    """Deltas of one object from the queries listed in one cell.
-
-    leaving: the cell is the old one and a member that is none any more gets -1. Otherwise the cell is the
-    new one: +1 for a new member, 0 for one that stays where the query wants to know. If both cells are the
-    same, one loop does both.
-    """
-    here = spare if leaving else s
-    there = s if leaving else spare
-    still = lists.still_start[cell + 1] - lists.still_start[cell]
-    node = lists.moving_heads[cell]
-    i = 0
-    total = still + lists.counts[0]
-    while True:
-        if i < still:
-            q = lists.still_query[lists.still_start[cell] + i]
-            i += 1
-        elif i < total:
-            q = lists.wide[i - still]
-            i += 1
-        elif node >= 0:
-            q = lists.node_query[node]
-            node = lists.node_next[node]
-        else:
-            break
-        in_here = _has(objects, here, queries, q, edges, wraps)
-        if not in_here and not same_cell:
-            continue
-        in_there = other_state and _has(objects, there, queries, q, edges, wraps)
-        if in_here == in_there:
-            if not in_here or leaving or not queries.moves[q]:
-                continue
-            sign = 0
-        elif in_here:
-            sign = -1 if leaving else 1
-        else:
-            sign = -1  # only where same_cell: was there, is not here
-        ints, floats = _room(ints, floats, n)
-        _put(ints, floats, n, t, q, sign, s, objects, queries, slots, wraps)
-        n += 1
-    return ints, floats, n
+    floats[n, 2] = d2
 
 
 @inline
@@ -250,7 +132,7 @@ def _move_query(
     objects: Objects,
     queries: Queries,
     lists: Lists,
-    slots: Slots,
+    ref: I64,
     edges: Edges,
     wraps: bool,
     spare: int,
@@ -261,43 +143,62 @@ def _move_query(
 ) -> tuple[Lists, I64, F64, int]:
     """One query changes its shape, or is switched on or off; `spare` is a query slot that keeps its old state."""
     q = moves.query[j]
-    queries.kind[spare] = queries.kind[q]
-    queries.part[spare] = queries.part[q]
-    queries.filter[spare] = queries.filter[q]
-    queries.skip[spare] = queries.skip[q]
-    queries.on[spare] = queries.on[q]
-    same_centre = queries.on[q] and moves.on[j]
-    for i in range(queries.p.shape[1]):
-        queries.p[spare, i] = queries.p[q, i]
-        if i != 2 and queries.p[q, i] != moves.p[j, i]:
+    t = moves.t[j]
+    q_p, q_on, q_skip, q_box = queries.p, queries.on, queries.skip, queries.box
+    kind = queries.kind[q]
+    part = queries.part[q]
+    f = queries.filter[q]
+    tells_moves = queries.moves[q]
+    o_x, o_y, o_ux, o_uy, o_uz = objects.x, objects.y, objects.ux, objects.uy, objects.uz
+    o_gid, o_words, o_values, o_next, heads = objects.gid, objects.words, objects.values, objects.next, lists.heads
+    same_centre = q_on[q] and moves.on[j]
+    q_on[spare] = q_on[q]
+    q_skip[spare] = q_skip[q]
+    for i in range(q_p.shape[1]):
+        q_p[spare, i] = q_p[q, i]
+        if i != 2 and q_p[q, i] != moves.p[j, i]:
             same_centre = False
-    if queries.on[q] and not queries.still[q]:
+    if q_on[q] and not queries.still[q]:
         unlist_query(grid, queries, lists, q, wraps, spans)
-    queries.on[q] = moves.on[j]
-    queries.skip[q] = moves.skip[j]
-    for i in range(queries.p.shape[1]):
-        queries.p[q, i] = moves.p[j, i]
+    q_on[q] = moves.on[j]
+    q_skip[q] = moves.skip[j]
+    for i in range(q_p.shape[1]):
+        q_p[q, i] = moves.p[j, i]
+    q_box[q, 0], q_box[q, 1], q_box[q, 2], q_box[q, 3] = shape_box(kind, q_p[q], wraps)
     for new in range(2):
         here = q if new else spare
         there = spare if new else q
-        if not queries.on[here]:
+        if not q_on[here]:
             continue
-        m = query_cover(grid, queries.kind[here], queries.p[here], wraps, spans)
+        m = query_cover(grid, kind, q_p[here], wraps, spans)
         for row in range(spans[0], spans[1] + 1):
             for i in range(m):
                 for column in range(spans[2 * i + 2], spans[2 * i + 3] + 1):
-                    s = lists.heads[row * grid.columns + column]
+                    s = heads[row * grid.columns + column]
                     while s >= 0:
-                        if _has(objects, s, queries, here, edges, wraps):
-                            other = _has(objects, s, queries, there, edges, wraps)
-                            if not other or (new and queries.moves[q] and not same_centre):
+                        x, y, ux, uy, uz = o_x[s], o_y[s], o_ux[s], o_uy[s], o_uz[s]
+                        if (
+                            _passes(o_words, s, f)
+                            and o_gid[s] != q_skip[here]
+                            and shape_has(kind, q_p, here, part, edges, x, y, ux, uy, uz, wraps)
+                        ):
+                            other = (
+                                q_on[there]
+                                and o_gid[s] != q_skip[there]
+                                and shape_has(kind, q_p, there, part, edges, x, y, ux, uy, uz, wraps)
+                            )
+                            if not other or (new and tells_moves and not same_centre):
                                 sign = 0 if other else (1 if new else -1)
+                                d2 = distance2(q_p, q, x, y, ux, uy, uz, wraps) if kind == DISC else 0.0
                                 ints, floats = _room(ints, floats, n)
-                                _put(ints, floats, n, moves.t[j], q, sign, s, objects, queries, slots, wraps)
+                                _put(ints, floats, n, t, q, o_gid[s], sign, ref[s], s, x, y, d2)
+                                for v in range(o_values.shape[1]):
+                                    floats[n, 3 + v] = o_values[s, v]
                                 n += 1
-                        s = objects.next[s]
-    if queries.on[q] and not queries.still[q]:
-        m = query_cover(grid, queries.kind[q], queries.p[q], wraps, spans)
+                        s = o_next[s]
+    q_on[spare] = False
+    if q_on[q] and not queries.still[q]:
+        m = query_cover(grid, kind, q_p[q], wraps, spans)
         lists = with_nodes(lists, cells_in(spans, m))
         list_query(grid, queries, lists, q, wraps, spans)
     return lists, ints, floats, n
@@ -324,7 +225,16 @@ def sweep(
     spare = len(objects.cell) - 1
     spare_query = len(queries.kind) - 1
     limbo = np.empty(len(slots.free), np.int32)
-    i = b = f = 0
+    o_gid, o_cell, o_next, o_prev = objects.gid, objects.cell, objects.next, objects.prev
+    o_x, o_y, o_ux, o_uy, o_uz = objects.x, objects.y, objects.ux, objects.uy, objects.uz
+    o_words, o_values = objects.words, objects.values
+    q_kind, q_p, q_part, q_filter = queries.kind, queries.p, queries.part, queries.filter
+    q_skip, q_moves, q_box = queries.skip, queries.moves, queries.box
+    m_gid, m_op, m_x, m_y, m_words, m_values = moves.gid, moves.op, moves.x, moves.y, moves.words, moves.values
+    of_gid, ref = slots.of_gid, slots.ref
+    heads, moving_heads, wide = lists.heads, lists.moving_heads, lists.wide
+    still_start, still_query, still_box = lists.still_start, lists.still_query, lists.still_box
+    i = b = focal = 0
     end = np.iinfo(np.int64).max
     while True:
         t = end
@@ -332,24 +242,24 @@ def sweep(
             t = min(t, moves.t[i])
         if b < len(balls.t):
             t = min(t, balls.t[b])
-        if f < len(focals.t):
-            t = min(t, focals.t[f])
+        if focal < len(focals.t):
+            t = min(t, focals.t[focal])
         if t == end:
             break
 
         first = n
         while b < len(balls.t) and balls.t[b] == t:
             lists, ints, floats, n = _move_query(
-                b, balls, grid, objects, queries, lists, slots, edges, wraps, spare_query, spans, ints, floats, n
+                b, balls, grid, objects, queries, lists, ref, edges, wraps, spare_query, spans, ints, floats, n
             )
             b += 1
-        before_moves = n
 
         in_limbo = 0
+        node_next, node_query = lists.node_next, lists.node_query
         while i < len(moves.t) and moves.t[i] == t:
-            gid = moves.gid[i]
-            s = slots.of_gid[gid]
-            stays = moves.op[i] == UPSERT
+            gid = m_gid[i]
+            s = of_gid[gid]
+            stays = m_op[i] != LEAVE
             had = s >= 0
             if not had:
                 if not stays:
@@ -357,41 +267,115 @@ def sweep(
                     continue
                 slots.count[0] -= 1
                 s = slots.free[slots.count[0]]
-                slots.of_gid[gid] = s
-                slots.ref[s] = moves.ref[i]
-                objects.gid[s] = gid
-            old_cell = objects.cell[s]
+                of_gid[gid] = s
+                ref[s] = moves.ref[i]
+                o_gid[s] = gid
+            old_cell = o_cell[s]
+            old_x, old_y, old_ux, old_uy, old_uz = o_x[s], o_y[s], o_ux[s], o_uy[s], o_uz[s]
+            x, y = m_x[i], m_y[i]
+            ux = uy = uz = 0.0
+            if wraps:
+                ux, uy, uz = unit_vector(x, y)
+            for v in range(m_words.shape[1]):
+                o_words[spare, v] = o_words[s, v]
+                o_words[s, v] = m_words[i, v]
+            for v in range(m_values.shape[1]):
+                o_values[s, v] = m_values[i, v]
             if had:
-                _copy(objects, s, spare)
-                unlink_object(objects, lists.heads, s)
-            _take(objects, s, moves.x[i], moves.y[i], moves.words[i], moves.values[i], wraps)
-            cell = cell_of(grid, moves.x[i], moves.y[i])
-            if had and not (stays and cell == old_cell):
-                ints, floats, n = _member_loop(
-                    old_cell, True, False, stays, t, s, spare, objects, queries, lists, slots, edges, wraps, ints, floats, n
-                )
+                unlink_object(o_cell, o_next, o_prev, heads, s)
+            o_x[s], o_y[s], o_ux[s], o_uy[s], o_uz[s] = x, y, ux, uy, uz
+            cell = cell_of(grid, x, y)
+            same = had and stays and cell == old_cell
+
+            # First the queries of the old cell, which it may leave; then those of the new one, which it may join.
+            # If both cells are one, the second loop does both.
+            for arriving in range(2):
+                if arriving:
+                    if not stays:
+                        break
+                    scanned = cell
+                else:
+                    if not had or same:
+                        continue
+                    scanned = old_cell
+                e = still_start[scanned]
+                e_end = still_start[scanned + 1]
+                w = 0
+                w_end = lists.counts[0]
+                node = moving_heads[scanned]
+                while True:
+                    if e < e_end:
+                        now = stays and box_has(
+                            x, y, still_box[e, 0], still_box[e, 1], still_box[e, 2], still_box[e, 3], wraps
+                        )
+                        was = had and box_has(
+                            old_x, old_y, still_box[e, 0], still_box[e, 1], still_box[e, 2], still_box[e, 3], wraps
+                        )
+                        q = still_query[e]
+                        e += 1
+                    else:
+                        if w < w_end:
+                            q = wide[w]
+                            w += 1
+                        elif node >= 0:
+                            q = node_query[node]
+                            node = node_next[node]
+                        else:
+                            break
+                        now = stays and box_has(x, y, q_box[q, 0], q_box[q, 1], q_box[q, 2], q_box[q, 3], wraps)
+                        was = had and box_has(old_x, old_y, q_box[q, 0], q_box[q, 1], q_box[q, 2], q_box[q, 3], wraps)
+                    if not (now if arriving and not same else (was if not arriving else now or was)):
+                        continue
+                    f = q_filter[q]
+                    kind = q_kind[q]
+                    if q_skip[q] == gid:
+                        continue
+                    if now:
+                        now = _passes(o_words, s, f) and (
+                            kind == RECT or shape_has(kind, q_p, q, q_part[q], edges, x, y, ux, uy, uz, wraps)
+                        )
+                    if was:
+                        was = _passes(o_words, spare, f) and (
+                            kind == RECT
+                            or shape_has(kind, q_p, q, q_part[q], edges, old_x, old_y, old_ux, old_uy, old_uz, wraps)
+                        )
+                    if now == was:
+                        if not now or not arriving or not q_moves[q]:
+                            continue
+                        sign = 0
+                    elif now:
+                        if not arriving:
+                            continue
+                        sign = 1
+                    else:
+                        if arriving and not same:
+                            continue
+                        sign = -1
+                    d2 = distance2(q_p, q, x, y, ux, uy, uz, wraps) if kind == DISC else 0.0
+                    ints, floats = _room(ints, floats, n)
+                    _put(ints, floats, n, t, q, gid, sign, ref[s], s, x, y, d2)
+                    for v in range(o_values.shape[1]):
+                        floats[n, 3 + v] = o_values[s, v]
+                    n += 1
             if stays:
-                ints, floats, n = _member_loop(
-                    cell, False, had and cell == old_cell, had, t, s, spare, objects, queries, lists, slots, edges, wraps,
-                    ints, floats, n,
-                )  # fmt: skip
-                link_object(objects, lists.heads, s, cell)
+                link_object(o_cell, o_next, o_prev, heads, s, cell)
             else:
-                slots.of_gid[gid] = -1
+                of_gid[gid] = -1
                 limbo[in_limbo] = s
                 in_limbo += 1
             i += 1
 
-        for k in range(first, before_moves):
-            s = ints[k, 5]
-            floats[k, 0] = objects.x[s]
-            floats[k, 1] = objects.y[s]
-
-        while f < len(focals.t) and focals.t[f] == t:
+        while focal < len(focals.t) and focals.t[focal] == t:
             lists, ints, floats, n = _move_query(
-                f, focals, grid, objects, queries, lists, slots, edges, wraps, spare_query, spans, ints, floats, n
+                focal, focals, grid, objects, queries, lists, ref, edges, wraps, spare_query, spans, ints, floats, n
             )
-            f += 1
+            focal += 1
+        for k in range(first, n):  # what was told early in the tick may be of an object that moved after that
+            s = ints[k, 5]
+            floats[k, 0] = o_x[s]
+            floats[k, 1] = o_y[s]
+            if o_cell[s] < 0:
+                floats[k, 2] = -1.0  # left the region: where it went, its distance is known
         for k in range(in_limbo):
             slots.free[slots.count[0]] = limbo[k]
             slots.count[0] += 1

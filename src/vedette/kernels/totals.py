@@ -109,7 +109,7 @@ def tally(
     """Apply changes.
 
     A query that replaces another, heir[q] (else -1), goes on from what that one told last, and is looked at in its first
-    tick look[q] even if nothing changed then.
+    tick look[q] even if nothing changed then (never where look[q] is the least long: dropped in that very tick).
     """
     room = len(query) + len(members.query)
     k_query = np.empty(room, np.int32)
@@ -144,8 +144,8 @@ def tally(
             m += 1
             s += 1
         f = function[q]
-        looks = heir[q] >= 0
-        if looks:
+        looks = heir[q] >= 0 and look[q] != np.iinfo(np.int64).min
+        if heir[q] >= 0:
             totals.told[q] = totals.told[heir[q]]
             totals.told_code[q] = totals.told_code[heir[q]]
         while True:

@@ -1,6 +1,6 @@
 """Vedette SQL: text in, checked queries out.
 
-In: the text of statements (DESIGN of the language: docs/reference). Out: `model.Statement`s, with regions and joined
+In: the text of statements (docs/language.md describes them). Out: `model.Statement`s, with regions and joined
 tables bound by value; or `QueryError` with every problem of the text, each with line, column and caret.
 May not know: kernels, stages, runtimes, Spark.
 """

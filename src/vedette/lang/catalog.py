@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import insort
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -84,15 +85,26 @@ class Catalog:
         """True if a statement that was to create the region is itself wrong."""
         return any(a.creates and a.area is None for a in self._acts.get(("REGION", name), ()))
 
-    def conflict(self, kind: Kind, name: str, act: Act) -> tuple[str, Act] | None:
-        """What the act, already put, breaks: `duplicate` or `unknown`, and the act that fails because of it."""
+    def conflicts(self, kind: Kind, name: str, new: Collection[Act]) -> list[tuple[Act, Act]]:
+        """What goes wrong with a name, now that new acts are put: the act that fails, and the new act to blame.
+
+        A new act that fails (it creates what is there, or drops what is not) is to blame itself and is passed over;
+        where an older one, which waits for its tick, would fail, the new act before it is to blame.
+        """
+        found: list[tuple[Act, Act]] = []
         there = False
-        for each in self._acts[kind, name]:
-            fails = (each.creates and there and not each.replace) or (not each.creates and not there)
-            if fails and each >= act:
-                return ("duplicate" if each.creates else "unknown"), each
-            there = each.creates
-        return None
+        last_new: Act | None = None
+        for act in self._acts[kind, name]:
+            is_new = act in new
+            fails = (there and not act.replace) if act.creates else not there
+            if fails and is_new:
+                found.append((act, act))
+                continue
+            if fails and last_new is not None:
+                found.append((act, last_new))
+            last_new = act if is_new else last_new
+            there = act.creates
+        return found
 
     def region(self, name: str, before: Act | None = None) -> Area | None:
         """The area of a region just before an act (None: after everything known)."""

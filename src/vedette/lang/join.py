@@ -153,7 +153,7 @@ def _moment(micros: int) -> str | None:
 
 
 def _plain(value: Any, as_text: bool) -> Any:
-    """A value as a literal, None if it cannot be one; whole floats are ints, as pandas makes floats of ids with gaps."""
+    """A value as a literal, None if it cannot be one. Whole floats are ints: pandas makes floats of ids with gaps."""
     if isinstance(value, (float, Decimal)):
         if not math.isfinite(value):
             return None

@@ -47,6 +47,7 @@ def parse(
     `tables` maps names to pyarrow tables or pandas frames; `catalog` holds what is known so far and is not changed;
     `now` is the tick at which statements without AT act. Raises `QueryError` with all problems of the text.
     """
+    text = text.removeprefix("\ufeff")  # some editors put a byte order mark in front
     source = Source(text)
     problems = unprintable(source)
     if problems:
@@ -95,31 +96,44 @@ def _bind(
 ) -> list[Statement | None]:
     """Names first, for all drafts, since a region may be written after the query that comes after it in time."""
     catalog = catalog.copy()
-    noted = [(d, report, _note(d, report, catalog, now)) for d, report in drafts if d is not None]
+    noted = [(d, report, _note(d, catalog, now)) for d, report in drafts if d is not None]
+    _check_names(noted, catalog)
     return [_statement(*each, catalog, tables, schema) for each in noted if not each[1].unreadable]
 
 
-def _note(draft: Draft, report: Report, catalog: Catalog, now: int | None) -> Act:
+def _kind(draft: Draft) -> Kind:
+    return "REGION" if "REGION" in (draft.kind, draft.drops) else "QUERY"
+
+
+def _note(draft: Draft, catalog: Catalog, now: int | None) -> Act:
     tick = effective_tick(draft.at, now)
-    kind: Kind = "REGION" if "REGION" in (draft.kind, draft.drops) else "QUERY"
     creates = draft.kind != "DROP"
-    known = catalog.names(kind) if not creates else []
-    act = catalog.put(kind, draft.name, tick, creates=creates, replace=draft.replace, area=draft.area)
-    conflict = catalog.conflict(kind, draft.name, act)
-    if conflict is None:
-        return act
-    catalog.remove(kind, draft.name, act)
-    what, other = conflict
-    label = f"{kind.lower()} {draft.name}"
-    if other is not act:
-        doing = "created" if other.creates else "dropped"
-        message = f"{label} cannot be {'created' if creates else 'dropped'} here: it is {doing} at {other.tick} already"
-        report.add("VD110", message, draft.name_node)
-    elif what == "duplicate":
-        report.add("VD110", f"{label} exists already", draft.name_node, "CREATE OR REPLACE puts a new one in its place")
-    else:
-        report.add("VD111", f"there is no {label} to drop", draft.name_node, did_you_mean(draft.name, known))
-    return act
+    return catalog.put(_kind(draft), draft.name, tick, creates=creates, replace=draft.replace, area=draft.area)
+
+
+def _check_names(noted: list[tuple[Draft, Report, Act]], catalog: Catalog) -> None:
+    """Report names that are taken or missing at their tick, and take those acts back."""
+    by_name: dict[tuple[Kind, str], dict[Act, tuple[Draft, Report]]] = {}
+    for draft, report, act in noted:
+        by_name.setdefault((_kind(draft), draft.name), {})[act] = (draft, report)
+    for (kind, name), new in by_name.items():
+        label = f"{kind.lower()} {name}"
+        for failing, blamed in catalog.conflicts(kind, name, new):
+            draft, report = new[blamed]
+            doing = "created" if failing.creates else "dropped"
+            if failing is not blamed:
+                wish = "created" if blamed.creates else "dropped"
+                message = f"{label} cannot be {wish} here: it is {doing} at {failing.tick} already"
+                report.add("VD110", message, draft.name_node)
+            elif failing.creates:
+                hint = "CREATE OR REPLACE puts a new one in its place"
+                report.add("VD110", f"{label} exists already", draft.name_node, hint)
+            else:
+                known = [n for n in catalog.names(kind) if n != name]
+                hint_or_none = did_you_mean(name, known)
+                report.add("VD111", f"there is no {label} to drop", draft.name_node, hint_or_none)
+            if failing is blamed:
+                catalog.remove(kind, name, failing)
 
 
 def _statement(

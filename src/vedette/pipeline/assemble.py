@@ -24,7 +24,7 @@ from vedette.kernels.nearest import Candidates, Ids, pick
 from vedette.kernels.netting import by_query, net
 from vedette.kernels.totals import COUNT, Members, Totals, tally
 from vedette.pipeline import state
-from vedette.pipeline.messages import AnswerMessage, DeltaColumns, ReportColumns, merge_columns, widened
+from vedette.pipeline.messages import BEFORE_TIME, AnswerMessage, DeltaColumns, ReportColumns, merge_columns, widened
 from vedette.pipeline.planning import OF_X, OF_Y
 from vedette.pipeline.rows import id_bytes, join
 from vedette.pipeline.setup import Setup
@@ -63,9 +63,7 @@ class _Places:
     oid: pa.Array
 
     def take(self, rows: I64) -> _Places:
-        return _Places(
-            self.gid[rows], self.x[rows], self.y[rows], self.values[rows], self.oid.take(pa.array(rows))
-        )
+        return _Places(self.gid[rows], self.x[rows], self.y[rows], self.values[rows], self.oid.take(pa.array(rows)))
 
 
 @dataclass
@@ -131,7 +129,9 @@ class Assemble:
         deltas: DeltaColumns = merge_columns([m.deltas for m in messages])
         reports: ReportColumns = merge_columns([m.reports for m in messages])
         frontier = max(m.frontier for m in messages)
-        commands = sorted((c for m in messages for c in m.commands), key=lambda c: (c["c"], c["sequence"], c["op"] == "create"))
+        commands = sorted(
+            (c for m in messages for c in m.commands), key=lambda c: (c["c"], c["sequence"], c["op"] == "create")
+        )
         drops: dict[int, int] = {}
         heirs: dict[int, int] = {}
         current = {c["name"]: q for q, c in self._queries.items()}
@@ -139,7 +139,7 @@ class Assemble:
             if command["op"] == "drop":
                 drops[command["qid"]] = command["c"]
                 continue
-            if command["replaces"]:
+            if command["replaces"] and command["c"] > BEFORE_TIME:  # before time nobody knew a value
                 heirs[command["qid"]] = current[command["name"]]
             current[command["name"]] = command["qid"]
             self._queries[command["qid"]] = command
@@ -150,7 +150,7 @@ class Assemble:
         self._extend_places(deltas, reports)
         index = queries.index(deltas.qid)
         keeps_moves = (queries.k > 0) | (queries.valued & ~queries.delayed)
-        rows, signs = net(index, deltas.t, deltas.gid, deltas.sign, len(queries), keeps_moves)
+        rows, signs = net(index, deltas.t, deltas.gid, deltas.sign, deltas.d2, len(queries), keeps_moves)
         steps = _Steps(index[rows], deltas.t[rows], signs, rows + first_delta)
 
         tracked = bool((queries.valued | queries.delayed).any())
@@ -323,7 +323,7 @@ class Assemble:
             queries.function,
             members._replace(query=queries.index(qids), code=code[members.row]),
             totals,
-            queries.c,
+            np.where(queries.dropped & (queries.end <= queries.c), BEFORE_TIME, queries.c),
             heir,
             int(code.max(initial=-1)) + 1,
             ids,

@@ -100,7 +100,11 @@ class BallIndex:
             room = max(span + 1, int(1.5 * len(self._objects.cell)) if span + 1 > len(self._objects.cell) else span + 1)
             room = max(room, len(self._objects.cell))
             self._objects = self._objects._replace(
-                **{f: enlarged(getattr(self._objects, f), room) for f in self._objects._fields if f not in ("words", "values")},
+                **{
+                    f: enlarged(getattr(self._objects, f), room)
+                    for f in self._objects._fields
+                    if f not in ("words", "values")
+                },
                 words=widened(enlarged(self._objects.words, room), words),
                 values=np.zeros((room, 0)),
             )

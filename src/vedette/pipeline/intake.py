@@ -119,7 +119,9 @@ class Intake:
             name = f.name if f.name in table.schema.names else by_name.get(f.name.lower())
             if name is None:
                 if f.name in (self.oid, self.t, self.x, self.y):
-                    raise SourceError(f"a later part of the input has no column {f.name!r}; it has {table.schema.names}")
+                    raise SourceError(
+                        f"a later part of the input has no column {f.name!r}; it has {table.schema.names}"
+                    )
                 arrays.append(pa.nulls(table.num_rows, f.type))
             else:
                 column = table[name]
@@ -199,7 +201,12 @@ def _id_kind(field: pa.Field) -> Any:
 
 def _time_kind(field: pa.Field) -> Any:
     kind = field.type
-    if pa.types.is_timestamp(kind) or pa.types.is_date(kind) or pa.types.is_string(kind) or pa.types.is_large_string(kind):
+    if (
+        pa.types.is_timestamp(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+    ):
         return "timestamp"
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return "long"

@@ -156,7 +156,11 @@ def widened(array: NDArray[Any], columns: int) -> NDArray[Any]:
     """A matrix with more columns: filter bits 0, values NaN."""
     if array.shape[1] >= columns:
         return array
-    new = np.zeros((len(array), columns), array.dtype) if array.dtype == np.uint64 else np.full((len(array), columns), np.nan)
+    new = (
+        np.zeros((len(array), columns), array.dtype)
+        if array.dtype == np.uint64
+        else np.full((len(array), columns), np.nan)
+    )
     new[:, : array.shape[1]] = array
     return new
 

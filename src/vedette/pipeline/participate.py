@@ -25,6 +25,7 @@ from vedette.kernels.plane import (
     empty_objects,
     empty_queries,
     enlarged,
+    shape_box,
     still_lists,
 )
 from vedette.kernels.regions import touched_by
@@ -64,7 +65,9 @@ class Participate:
         self._wraps = setup.wraps
         self._grid: Grid = fit(np.zeros(0), np.zeros(0), 1)
         self._objects = empty_objects(1, 0, 0)
-        self._slots = Slots(np.full(0, -1, np.int32), np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int64))
+        self._slots = Slots(
+            np.full(0, -1, np.int32), np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.int64)
+        )
         self._names = Names(oid_type)
         self._queries = empty_queries(1)
         self._edges: Edges = NO_EDGES
@@ -79,7 +82,12 @@ class Participate:
         self._reach: F64 = np.zeros((1, 2))
         self._followers: dict[int, list[int]] = {}
         self._focals = FocalColumns(
-            np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_)
+            np.zeros(0, np.int64),
+            np.zeros(0, np.int32),
+            np.zeros(0, np.int64),
+            np.zeros(0),
+            np.zeros(0),
+            np.zeros(0, np.bool_),
         )
 
     # ------------------------------------------------------------------------------------------ step
@@ -89,7 +97,9 @@ class Participate:
         columns: MoveColumns = merge_columns([m.moves for m in messages])
         focals: FocalColumns = merge_columns([m.focals for m in messages])
         balls = merge_columns([m.balls for m in messages])
-        commands = sorted((c for m in messages for c in m.commands), key=lambda c: (c["c"], c["sequence"], c["op"] == "create"))
+        commands = sorted(
+            (c for m in messages for c in m.commands), key=lambda c: (c["c"], c["sequence"], c["op"] == "create")
+        )
         moves = self._admit(columns)
         for command in commands:
             if command["op"] == "create":
@@ -117,7 +127,8 @@ class Participate:
     ) -> tuple[I64, F64]:
         """Everything up to and including a tick, from where the last sweep ended."""
         stops = [
-            len(times) if tick is None else int(np.searchsorted(times, tick, "right")) for times in (moves.t, balls.t, focals.t)
+            len(times) if tick is None else int(np.searchsorted(times, tick, "right"))
+            for times in (moves.t, balls.t, focals.t)
         ]
         (i, b, f), (i_end, b_end, f_end) = done, stops
         done[:] = stops
@@ -172,7 +183,9 @@ class Participate:
             self._slots = self._slots._replace(ref=enlarged(self._slots.ref, new_room), free=free_slots)
         top = int(columns.gid.max()) + 1 if len(columns.gid) else 0
         if top > len(self._slots.of_gid):
-            self._slots = self._slots._replace(of_gid=enlarged(self._slots.of_gid, max(top, 2 * len(self._slots.of_gid))))
+            self._slots = self._slots._replace(
+                of_gid=enlarged(self._slots.of_gid, max(top, 2 * len(self._slots.of_gid)))
+            )
         first = self._names.append(columns.names)
         return Moves(
             columns.t,
@@ -191,7 +204,11 @@ class Participate:
         count = int(live.sum()) + len(columns.names)
         still = int(np.count_nonzero(self._qid >= 0))
         side = int(np.clip(np.sqrt(max(count / 4, 2 * still, 1)), 1, 1024))
-        if not (side > 2 * self._grid.rows or 3 * side < self._grid.rows or share_outside(self._grid, columns.x, columns.y) > 0.2):
+        if not (
+            side > 2 * self._grid.rows
+            or 3 * side < self._grid.rows
+            or share_outside(self._grid, columns.x, columns.y) > 0.2
+        ):
             return
         xs = np.concatenate((self._objects.x[live], columns.x))
         ys = np.concatenate((self._objects.y[live], columns.y))
@@ -307,15 +324,17 @@ class Participate:
         none = self._admit(self._no_moves())
         deltas = self._sweep(none, _no_query_moves(), moves)
         if touches_still:
-            start, entries = still_lists(self._grid, self._queries, self._wraps)
-            self._lists = self._lists._replace(still_start=start, still_query=entries)
+            start, entries, boxes = still_lists(self._grid, self._queries, self._wraps)
+            self._lists = self._lists._replace(still_start=start, still_query=entries, still_box=boxes)
         return deltas
 
     def _no_moves(self) -> MoveColumns:
         none, floats = np.zeros(0, np.int64), np.zeros(0)
         words = np.zeros((0, self._objects.words.shape[1]), np.uint64)
         values = np.zeros((0, self._objects.values.shape[1]))
-        return MoveColumns(none, none, np.zeros(0, np.int8), floats, floats, words, values, none, pa.array([], self._oid_type))
+        return MoveColumns(
+            none, none, np.zeros(0, np.int8), floats, floats, words, values, none, pa.array([], self._oid_type)
+        )
 
     # ---------------------------------------------------------------------------------------- focals
 
@@ -456,7 +475,15 @@ class Participate:
         self = cls(setup, region, oid_type)
         n = len(a["gid"])
         columns = MoveColumns(
-            np.zeros(n, np.int64), a["gid"], np.zeros(n, np.int8), a["x"], a["y"], a["words"], a["values"], np.arange(n), a["oid"]
+            np.zeros(n, np.int64),
+            a["gid"],
+            np.zeros(n, np.int8),
+            a["x"],
+            a["y"],
+            a["words"],
+            a["values"],
+            np.arange(n),
+            a["oid"],
         )
         moves = self._admit(columns)
         self._refit_if_needed(columns)
@@ -465,6 +492,8 @@ class Participate:
             self._reserve(command)
         slots = [self._slot_of[q] for q in self._known]
         self._queries.p[slots], self._queries.on[slots], self._queries.skip[slots] = a["p"], a["on"], a["skip"]
+        for s in slots:
+            self._queries.box[s] = shape_box(self._queries.kind[s], self._queries.p[s], self._wraps)
         self._delayed = {int(q): int(b) for q, b in meta["delayed"]}
         self._followers = {int(f): [self._slot_of[q] for q in qids] for f, qids in meta["followers"]}
         t = np.zeros(len(a["focal_x"]), np.int64)
@@ -475,5 +504,9 @@ class Participate:
 
 def _no_query_moves() -> QueryMoves:
     return QueryMoves(
-        np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.bool_), np.zeros((0, PARAMETERS)), np.zeros(0, np.int64)
+        np.zeros(0, np.int64),
+        np.zeros(0, np.int32),
+        np.zeros(0, np.bool_),
+        np.zeros((0, PARAMETERS)),
+        np.zeros(0, np.int64),
     )

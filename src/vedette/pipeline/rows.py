@@ -93,9 +93,7 @@ def attribute_rank(rows: Rows) -> NDArray[np.int64]:
         return np.zeros(len(rows), np.int64)
     names = sorted(rows.attributes)
     table = pa.table({name: rows.attributes[name] for name in names})
-    order = pc.sort_indices(
-        table, sort_keys=[(name, "ascending", "at_start") for name in names]
-    ).to_numpy()
+    order = pc.sort_indices(table, sort_keys=[(name, "ascending", "at_start") for name in names]).to_numpy()
     rank = np.empty(len(rows), np.int64)
     rank[order] = np.arange(len(rows))
     return rank

@@ -20,10 +20,10 @@ from vedette.conditions import evaluate
 from vedette.kernels.balls import Events
 from vedette.kernels.ids import IdTable
 from vedette.kernels.routing import route_balls, route_events
-from vedette.kernels.sweep import UPSERT, QueryMoves
+from vedette.kernels.sweep import REFRESH, UPSERT, QueryMoves
 from vedette.kernels.trace import FOREVER, Tracks, trace, winners
 from vedette.lang import parse, print_statement
-from vedette.model import Statement
+from vedette.model import CreateRegion, Drop, Statement
 from vedette.pipeline import state
 from vedette.pipeline.ball_index import BallIndex
 from vedette.pipeline.catalogue import Catalogue, Change, Entry
@@ -42,6 +42,7 @@ from vedette.pipeline.messages import (
 from vedette.pipeline.planning import answer_command, drop_command, home_bucket, region_command
 from vedette.pipeline.rows import Rows, attribute_rank, concat, id_bytes
 from vedette.pipeline.setup import Setup
+from vedette.space import Space
 
 VERSION = 1
 
@@ -131,6 +132,10 @@ class Track:
 
     def _enqueue(self, statements: list[Statement]) -> None:
         for statement in statements:
+            if isinstance(statement.action, CreateRegion) or (
+                isinstance(statement.action, Drop) and statement.action.kind == "REGION"
+            ):
+                continue  # regions were bound by value when the statement was read
             c = self.frontier if statement.at is None else max(statement.at, self.frontier)
             self._waiting.append((c, self._sequence, statement))
             self._sequence += 1
@@ -178,9 +183,7 @@ class Track:
         if span > len(self._tracks.t):
             room = max(span, 2 * len(self._tracks.t), 64)
             old, n = self._tracks, len(self._tracks.t)
-            self._tracks = Tracks(
-                np.zeros(room, np.int64), np.zeros(room), np.zeros(room), np.full(room, -1, np.int32)
-            )
+            self._tracks = Tracks(np.zeros(room, np.int64), np.zeros(room), np.zeros(room), np.full(room, -1, np.int32))
             for new_array, old_array in zip(self._tracks, old, strict=True):
                 new_array[:n] = old_array
             self._scratch = np.full(room, -1, np.int64)
@@ -252,7 +255,11 @@ class Track:
                 message.moves = merge_columns([p[0] for p in parts])
                 message.focals = merge_columns([p[1] for p in parts])
                 message.balls = merge_columns([p[2] for p in parts])
-        self._open, self._open_at, self._open_slot = rows.take(np.arange(closed, len(rows))), at[closed:], slots[closed:]
+        self._open, self._open_at, self._open_slot = (
+            rows.take(np.arange(closed, len(rows))),
+            at[closed:],
+            slots[closed:],
+        )
         return self._messages
 
     def _winners(self, rows: Rows, at: I64, slots: I32, closed: int, rank: I64 | None = None) -> tuple[B1, B1, int]:
@@ -320,7 +327,9 @@ class Track:
             if came.wakes_balls:
                 alive = self._alive()
                 words, _ = self._evaluate(self._last_rows(alive))
-                self._balls.load_objects(alive, self._tracks.x[alive], self._tracks.y[alive], words, len(self._tracks.t))
+                self._balls.load_objects(
+                    alive, self._tracks.x[alive], self._tracks.y[alive], words, len(self._tracks.t)
+                )
             if came.needs_backfill:
                 parts.append(self._backfill(c))
         timeout = FOREVER if self.setup.timeout is None else self.setup.timeout
@@ -338,9 +347,7 @@ class Track:
         if not moved.all() or len(index) != len(words):
             words, values = words[index], values[index]
         self._remember(segment, trail.slot[moved], index[moved])
-        parts.append(
-            _Happenings(trail.t, trail.slot, trail.old, trail.new, trail.x, trail.y, trail.row, words, values)
-        )
+        parts.append(_Happenings(trail.t, trail.slot, trail.old, trail.new, trail.x, trail.y, trail.row, words, values))
         happenings = _in_time_order(parts, self.setup.timeout is not None)
         gid = happenings.slot.astype(np.int64) * self.setup.buckets + self.bucket
         focals = self._focals.moves(happenings.t, happenings.slot, gid, happenings.x, happenings.y, happenings.new >= 0)
@@ -361,6 +368,7 @@ class Track:
     ) -> None:
         """Split what happened by the regions that it concerns."""
         start, item, op = route_events(h.old, h.new, self._regions)
+        op[(op == UPSERT) & (h.row[item] < 0)] = REFRESH
         focal_start, focal_item = self._focals.route(focals)
         if balls is not None:
             if len(self._known) < len(self._balls.qid):
@@ -430,9 +438,7 @@ class Track:
         offsets, data = self._ids.bytes_of(slots)
         if self.setup.schema.oid == "long":
             return pa.array(data.view(np.int64))
-        return pa.StringArray.from_buffers(
-            len(slots), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)
-        )
+        return pa.StringArray.from_buffers(len(slots), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data))
 
     def _backfill(self, c: int) -> _Happenings:
         """All objects as they are, once more, because they carry something new: filter bits or measures."""
@@ -475,7 +481,7 @@ class Track:
             "greatest": self.greatest,
             "catalogue": self.catalogue.dump(),
             "sequence": self._sequence,
-            "waiting": [[c, s, print_statement(statement, space)] for c, s, statement in self._waiting],
+            "waiting": [[c, s, _dump(statement, space)] for c, s, statement in self._waiting],
         }
         arrays: dict[str, Any] = {
             "slot": slots,
@@ -504,7 +510,7 @@ class Track:
         meta, a = state.decode("track", VERSION, data)
         self = cls(setup, bucket, empty)
         self.frontier, self.greatest, self._sequence = meta["frontier"], meta["greatest"], meta["sequence"]
-        self._waiting = [(c, s, parse(sql, space=setup.space)[0]) for c, s, sql in meta["waiting"]]
+        self._waiting = [(c, s, _load(data, setup.space)) for c, s, data in meta["waiting"]]
         self.catalogue = Catalogue.load(setup, meta["catalogue"])
         slots = a["slot"]
         self._ids.restore(slots, *_compact(a["oid"]))
@@ -534,6 +540,19 @@ class Track:
         return self
 
 
+def _dump(statement: Statement, space: Space) -> list[str]:
+    """A statement that waits, as plain data."""
+    if isinstance(statement.action, Drop):
+        return ["DROP", statement.action.name]
+    return ["SQL", print_statement(statement, space)]
+
+
+def _load(data: list[str], space: Space) -> Statement:
+    if data[0] == "DROP":
+        return Statement(Drop("QUERY", data[1]))
+    return parse(data[1], space=space)[0]
+
+
 def _doubles(column: pa.Array) -> F64:
     values = column.to_numpy(zero_copy_only=False)
     return np.asarray(values, np.float64) if column.null_count == 0 else column.cast(pa.float64()).to_numpy(False)
@@ -546,7 +565,9 @@ def _compact(ids: pa.Array) -> tuple[I64, NDArray[np.uint8]]:
 
 def _in_time_order(parts: list[_Happenings], unsorted: bool) -> _Happenings:
     names = list(_Happenings.__dataclass_fields__)
-    columns = {f: np.concatenate([getattr(p, f) for p in parts]) if len(parts) > 1 else getattr(parts[0], f) for f in names}
+    columns = {
+        f: np.concatenate([getattr(p, f) for p in parts]) if len(parts) > 1 else getattr(parts[0], f) for f in names
+    }
     if unsorted or len(parts) > 1:
         order = np.argsort(columns["t"], kind="stable")
         columns = {f: column[order] for f, column in columns.items()}

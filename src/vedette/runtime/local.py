@@ -129,14 +129,18 @@ class LocalRun:
         statements = self.watch.statements[self._seen :]
         self._seen += len(statements)
         setup = self._tracks[0].setup
-        times = np.unique(rows.t) if setup.max_ahead is not None else rows.t[rows.t.argmax(keepdims=True)] if len(rows) else rows.t
+        times = (
+            np.unique(rows.t)
+            if setup.max_ahead is not None
+            else rows.t[rows.t.argmax(keepdims=True)]
+            if len(rows)
+            else rows.t
+        )
         tracked = [
             track.step(part, times, statements, final)
             for track, part in zip(self._tracks, _by_bucket(rows, setup.buckets), strict=True)
         ]
-        answers = [
-            region.step([t.messages[r] for t in tracked]) for r, region in enumerate(self._regions)
-        ]
+        answers = [region.step([t.messages[r] for t in tracked]) for r, region in enumerate(self._regions)]
         parts = [assemble.step([a[b] for a in answers]) for b, assemble in enumerate(self._answers)]
         changes = self._table(parts)
         late = intake.table(concat([t.late for t in tracked]))
@@ -145,7 +149,8 @@ class LocalRun:
         frontier = self._tracks[0].frontier
         self.watch.now = None if frontier == BEFORE_TIME else frontier
         metrics = {
-            name: sum(t.metrics.get(name, 0) for t in tracked) for name in ("updates", "late", "late_applied", "duplicates")
+            name: sum(t.metrics.get(name, 0) for t in tracked)
+            for name in ("updates", "late", "late_applied", "duplicates")
         }
         metrics |= {"changes": changes.num_rows, "rejects": rejects.num_rows, "batches": 1}
         for name, count in metrics.items():
@@ -283,5 +288,3 @@ def _by_bucket(rows: Rows, buckets: int) -> list[Rows]:
         return [rows] * buckets
     bucket: NDArray[np.int32] = bucket_of_ids(*id_bytes(rows.oid), buckets)
     return [rows.take(np.flatnonzero(bucket == b)) for b in range(buckets)]
-
-
