@@ -173,8 +173,9 @@ def draw(results: list[Result], names: list[str], path: Path) -> None:
                     axes.plot([at] * len(each), each, ".", color=color, alpha=0.4, markersize=4)
                     if number == 0 and style == "-":
                         note = f"{case['changes_per_update']:.2g} changes per update"
+                        paper = {"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.5}
                         above = {"xytext": (0, 9), "textcoords": "offset points", "ha": "center", "va": "bottom"}
-                        axes.annotate(note, (at, max(each)), fontsize=7, color="0.35", **above)
+                        axes.annotate(note, (at, max(each)), fontsize=7, color="0.35", bbox=paper, **above)
         axes.set(title=title, xlabel=label, xscale="log", ylabel="µs per update, one core" if axes is panels[0] else "")
         axes.margins(x=0.18, y=0.12)
         axes.grid(alpha=0.3)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from hypothesis import strategies as st
 
@@ -35,7 +35,7 @@ class Story:
     batches: list[tuple[list[Raw], list[str]]] = field(default_factory=list)
     lateness: int = 0
     timeout: int | None = None
-    late: str = "apply"
+    late: Literal["apply", "drop"] = "apply"
     max_ahead: int | None = None
 
     @property

@@ -202,6 +202,8 @@ class Query:
 
 @dataclass(frozen=True)
 class CreateRegion:
+    """CREATE [OR REPLACE] REGION: a name for an area."""
+
     name: str
     area: Area
     replace: bool = False
@@ -209,12 +211,16 @@ class CreateRegion:
 
 @dataclass(frozen=True)
 class CreateQuery:
+    """CREATE [OR REPLACE] QUERY: a query that stands from now on."""
+
     query: Query
     replace: bool = False
 
 
 @dataclass(frozen=True)
 class Drop:
+    """DROP QUERY or DROP REGION, by name."""
+
     kind: OneOf["QUERY", "REGION"]
     name: str
 

@@ -72,7 +72,7 @@ class Watch:
             self._take(text, None, filename)
 
     def add(self, sql: str, at: int | str | datetime | None = None) -> None:
-        """Add statements; runs pick them up at their next batch. `at`: the tick at which they act, as after AT in SQL."""
+        """Add statements; runs pick them up at their next batch. `at`: the tick at which they act, as AT in SQL."""
         self._take(sql, at, "<sql>")
 
     def drop(self, name: str) -> None:
@@ -118,7 +118,7 @@ def _tick(at: int | str | datetime) -> int:
 
 
 def read_queries(queries: str | Path) -> tuple[str, str]:
-    """SQL text and where it is from: a text with a line break, a ';' or a leading CREATE is SQL, anything else a path."""
+    """SQL text and where it is from: a text with a line break, a ';' or a leading CREATE is SQL, all else a path."""
     if isinstance(queries, str):
         text = queries.strip()
         if not text or ";" in text or "\n" in text or text.upper().startswith(("CREATE", "AT ", "DROP", "--")):

@@ -55,6 +55,7 @@ def ticks(duration: Duration, schema: Schema) -> int:
         return round(duration.value)
     if schema.time == "long":
         raise ConfigError(
-            f"{duration.value:g} {duration.unit} has a unit, but t is a long whose unit is not known: write a bare number"
+            f"{duration.value:g} {duration.unit} has a unit, but t is a long whose unit is not known: "
+            "write a bare number"
         )
     return round(duration.value * MICROSECONDS[duration.unit])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from vedette.families.shape import DISC, POLYGON, RECT, Figure
 from vedette.model import Circle, MovingCircle, MovingRect, Polygon, Rect, Shape
 from vedette.space import Space, chord2, unit_vector
@@ -38,7 +40,7 @@ def _polygon(shape: Polygon) -> Figure:
         (ax, ay, bx, by)
         for part in shape.parts
         for ring in part
-        for (ax, ay), (bx, by) in zip(ring, ring[1:], strict=False)
+        for (ax, ay), (bx, by) in pairwise(ring)
         if (ax, ay) != (bx, by)
     )
     xs = [e[0] for e in edges]

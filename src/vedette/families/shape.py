@@ -9,7 +9,7 @@ from vedette.kernels.shapes import DISC, POLYGON, RECT
 
 @dataclass(frozen=True)
 class Figure:
-    """kind and p as in `kernels.shapes` (for a figure that follows a focal: half width and height, or squared distance).
+    """kind and p as in `kernels.shapes` (of a figure that follows a focal: half width and height, or squared distance).
 
     k > 0: the k nearest, whose ball TRACK finds; `centre` is its centre unless it follows a focal.
     """

@@ -133,7 +133,10 @@ def _search(
     spans: I64,
     found: F64,
 ) -> int:
-    """Set the ball of q; returns how many of the bucket's objects it holds. keep: the old radius will do if k are inside."""
+    """Set the ball of q; returns how many of the bucket's objects it holds.
+
+    keep: the old radius will do if k are inside.
+    """
     old = queries.p[q, 2]
     if not (old > 0.0 and old < math.inf):
         queries.p[q, 2] = _first_guess(grid, wraps)
@@ -186,7 +189,10 @@ def follow(
     balls: Balls,
     wraps: bool,
 ) -> tuple[Lists, QueryMoves]:
-    """Apply the events; tell every change of a ball. `fresh` queries are searched after the tick fresh_t, whatever happens in it."""
+    """Apply the events; tell every change of a ball.
+
+    `fresh` queries are searched after the tick fresh_t, whatever happens in it.
+    """
     count = len(queries.kind)
     touched = np.empty(count, np.int32)
     is_touched = np.zeros(count, np.bool_)

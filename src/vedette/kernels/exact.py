@@ -70,7 +70,7 @@ def rounded(limbs: I64) -> float:
         length += 1
     high = 32 * top + length - 1  # number of the highest set bit
     low = max(0, high - 52)  # the lowest bit that fits a double
-    mantissa = np.int64(0)
+    mantissa = 0
     for bit in range(high, low - 1, -1):
         mantissa = 2 * mantissa + ((digits[bit // 32] >> (bit % 32)) & 1)
     if low > 0:

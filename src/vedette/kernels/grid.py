@@ -92,7 +92,8 @@ def cells_in(spans: I64, n: int) -> int:
     total = 0
     for i in range(n):
         total += spans[2 * i + 3] - spans[2 * i + 2] + 1
-    return total * (spans[1] - spans[0] + 1)
+    cells: int = total * (spans[1] - spans[0] + 1)
+    return cells
 
 
 def fit(xs: F64, ys: F64, side: int) -> Grid:

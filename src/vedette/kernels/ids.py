@@ -67,7 +67,10 @@ def _find_or_add(
     add: bool,
     slots: I32,
 ) -> int:
-    """Fill `slots` from row `first` on; stop early where a table is full. head = [slots ever used, key bytes used, free count]."""
+    """Fill `slots` from row `first` on; stop early where a table is full.
+
+    head = [slots ever used, key bytes used, free count].
+    """
     mask = len(table) - 1
     capacity = len(hashes)
     n = len(offsets) - 1

@@ -36,7 +36,10 @@ def by_query(query: I32, count: int) -> I64:
 
 @jit
 def net(query: I32, t: I64, gid: I64, sign: I8, d2: F64, count: int, keeps_moves: B1) -> tuple[I64, I8]:
-    """Rows that stand for the netted deltas, and their signs. Sign 0 (merely moved) stays only where a query keeps moves."""
+    """Rows that stand for the netted deltas, and their signs.
+
+    Sign 0 (merely moved) stays only where a query keeps moves.
+    """
     order = by_query(query, count)
     rows = np.empty(len(order), np.int64)
     signs = np.empty(len(order), np.int8)

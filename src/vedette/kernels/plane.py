@@ -111,19 +111,6 @@ def empty_queries(capacity: int) -> Queries:
     )
 
 
-def enlarged(array: NDArray[np.generic], rows: int, columns: int | None = None) -> NDArray[np.generic]:
-    """A copy with room for more rows (and columns); new room is zero, NaN or -1 as the array's kind asks."""
-    shape = (rows,) if array.ndim == 1 else (rows, array.shape[1] if columns is None else columns)
-    if array.dtype == np.float64:
-        new = np.full(shape, np.nan)
-    elif array.dtype in (np.int32, np.int64):
-        new = np.full(shape, -1, array.dtype)
-    else:
-        new = np.zeros(shape, array.dtype)
-    new[tuple(slice(0, n) for n in array.shape)] = array
-    return new
-
-
 # ------------------------------------------------------------------------------------------- listing
 
 

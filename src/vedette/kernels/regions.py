@@ -19,9 +19,12 @@ I32 = NDArray[np.int32]
 
 
 class Regions(NamedTuple):
-    """Inner node i sends x < cut (axis 0) or y < cut (axis 1) to child[i, 0], the rest to child[i, 1]; a child c < 0 is region -1 - c."""
+    """Inner node i sends x < cut (axis 0) or y < cut (axis 1) to child[i, 0], the rest to child[i, 1].
 
-    count: int
+    A child c < 0 is region -1 - c; `size` is the number of regions.
+    """
+
+    size: int
     axis: I32
     cut: F64
     child: NDArray[np.int32]
@@ -65,7 +68,7 @@ def split(xs: F64, ys: F64, count: int) -> Regions:
 @inline
 def region_of(regions: Regions, x: float, y: float) -> int:
     """The region that owns a position."""
-    node = 0 if regions.count > 1 else -1
+    node = 0 if regions.size > 1 else -1
     while node >= 0:
         v = x if regions.axis[node] == 0 else y
         node = regions.child[node, 0 if v < regions.cut[node] else 1]
@@ -77,7 +80,7 @@ def touch(
     regions: Regions, x1: float, y1: float, x2: float, y2: float, wraps: bool, touched: NDArray[np.bool_]
 ) -> None:
     """Set touched[r] for each region that a (closed, outward rounded) box shares points with."""
-    if regions.count == 1:
+    if regions.size == 1:
         touched[0] = True
         return
     stack = np.empty(len(regions.axis) + 1, np.int32)
@@ -121,6 +124,6 @@ def regions_of(regions: Regions, xs: F64, ys: F64) -> I32:
 @jit
 def touched_by(regions: Regions, x1: float, y1: float, x2: float, y2: float, wraps: bool) -> NDArray[np.bool_]:
     """The regions that a box can touch, as a mask."""
-    touched = np.zeros(regions.count, np.bool_)
+    touched = np.zeros(regions.size, np.bool_)
     touch(regions, x1, y1, x2, y2, wraps, touched)
     return touched

@@ -22,7 +22,10 @@ B1 = NDArray[np.bool_]
 
 @jit
 def route_events(old: I32, new: I32, count: int) -> tuple[I64, I64, I8]:
-    """An update goes to its region; if it came from another one, that one hears that it left. Start per region, event, op."""
+    """An update goes to its region; if it came from another one, that one hears that it left.
+
+    Returns the start per region, and the events with their ops in that order.
+    """
     start = np.zeros(count + 1, np.int64)
     for i in range(len(new)):
         if new[i] >= 0:
@@ -73,7 +76,7 @@ def route_focals(
     half_w, half_h, d2: the widest rectangle and disc that follow each focal (negative: none).
     known[focal, region]: which regions it touched last; updated.
     """
-    count = regions.count
+    count = regions.size
     pairs = np.empty((max(1, len(focal) * count), 2), np.int64)
     touched = np.empty(count, np.bool_)
     n = 0
@@ -100,7 +103,7 @@ def route_focals(
 @jit
 def route_balls(query: I32, on: B1, p: F64, known: B1, regions: Regions, wraps: bool) -> tuple[I64, I64]:
     """A ball goes to each region that it touches or just left. known[query, region] as for focals."""
-    count = regions.count
+    count = regions.size
     pairs = np.empty((max(1, len(query) * count), 2), np.int64)
     touched = np.empty(count, np.bool_)
     n = 0

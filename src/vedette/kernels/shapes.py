@@ -80,8 +80,9 @@ def _exact_side(ax: float, ay: float, bx: float, by: float, x: float, y: float) 
         n = _grow(expansion, n, e)
         n = _grow(expansion, n, p)
     for i in range(n - 1, -1, -1):
-        if expansion[i] != 0.0:
-            return expansion[i]
+        leading: float = expansion[i]
+        if leading != 0.0:
+            return leading
     return 0.0
 
 

@@ -68,12 +68,12 @@ class QueryMoves(NamedTuple):
 
 
 class Slots(NamedTuple):
-    """Which slot a gid has (-1: none), the ref of its id by slot, free slots, and their count in count[0]."""
+    """Which slot a gid has (-1: none), the ref of its id by slot, free slots, and their count in free_count[0]."""
 
     of_gid: I32
     ref: I64
     free: I32
-    count: I64
+    free_count: I64
 
 
 class Deltas(NamedTuple):
@@ -265,8 +265,8 @@ def sweep(
                 if not stays:
                     i += 1
                     continue
-                slots.count[0] -= 1
-                s = slots.free[slots.count[0]]
+                slots.free_count[0] -= 1
+                s = slots.free[slots.free_count[0]]
                 of_gid[gid] = s
                 ref[s] = moves.ref[i]
                 o_gid[s] = gid
@@ -377,6 +377,6 @@ def sweep(
             if o_cell[s] < 0:
                 floats[k, 2] = -1.0  # left the region: where it went, its distance is known
         for k in range(in_limbo):
-            slots.free[slots.count[0]] = limbo[k]
-            slots.count[0] += 1
+            slots.free[slots.free_count[0]] = limbo[k]
+            slots.free_count[0] += 1
     return lists, Deltas(ints[:n, :5].copy(), floats[:n].copy())

@@ -1,8 +1,9 @@
 """Aggregates over changing answers: COUNT, SUM, AVG, MIN, MAX, kept up to date.
 
-In: changes of membership (and moves of members) in (query, t) order; members and totals known so far. Out: a new value for
-each tick at which (object, value) changed, and the members and totals now. Null is NaN here; members without a value count
-for COUNT only. Sums are exact (see `exact`), extremes name the object with the smallest id among equals.
+In: changes of membership (and moves of members) in (query, t) order; members and totals known so far. Out: a new
+value for each tick at which (object, value) changed, and the members and totals now. Null is NaN here; members
+without a value count for COUNT only. Sums are exact (see `exact`), extremes name the object with the smallest id
+among equals.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ class Members(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """By query: members that have a value, exact sum, infinities (+, -), and what was told last (code -1: no object)."""
+    """By query: members that have a value, exact sum, infinities (+, -), what was told last (code -1: no object)."""
 
-    count: I64
+    counted: I64
     limbs: I64
     infinite: I64
     told: F64
@@ -58,7 +59,7 @@ class News(NamedTuple):
 def _weigh(totals: Totals, q: int, value: float, times: int) -> None:
     if math.isnan(value):
         return
-    totals.count[q] += times
+    totals.counted[q] += times
     if math.isinf(value):
         totals.infinite[q, 0 if value > 0.0 else 1] += times
     else:
@@ -108,8 +109,8 @@ def tally(
 ) -> tuple[Members, News]:
     """Apply changes.
 
-    A query that replaces another, heir[q] (else -1), goes on from what that one told last, and is looked at in its first
-    tick look[q] even if nothing changed then (never where look[q] is the least long: dropped in that very tick).
+    A query that replaces another, heir[q] (else -1), goes on from what that one told last, and is looked at in its
+    first tick look[q] even if nothing changed then (never where look[q] is the least long: dropped in that very tick).
     """
     room = len(query) + len(members.query)
     k_query = np.empty(room, np.int32)
@@ -159,7 +160,7 @@ def tally(
                 break
             while i < len(query) and query[i] == q and t[i] == now:
                 if f == COUNT:
-                    totals.count[q] += sign[i]
+                    totals.counted[q] += sign[i]
                     i += 1
                     continue
                 p = place[code[i]]
@@ -184,15 +185,15 @@ def tally(
             told_code = -1
             told_row = -1
             if f == COUNT:
-                told = float(totals.count[q])
+                told = float(totals.counted[q])
             elif f == MIN or f == MAX:
                 best = _extreme(f, m_value, m_row, m, ids)
                 if best >= 0:
                     told, told_code, told_row = m_value[best], m_code[best], m_row[best]
-            elif totals.count[q] > 0:
+            elif totals.counted[q] > 0:
                 told = _sum(totals, q)
                 if f == AVG:
-                    told /= totals.count[q]
+                    told /= totals.counted[q]
             same = told == totals.told[q] or (math.isnan(told) and math.isnan(totals.told[q]))
             if not same or told_code != totals.told_code[q]:
                 o_query[n], o_t[n], o_value[n], o_row[n] = q, now, told, told_row

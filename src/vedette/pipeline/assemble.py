@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from vedette.kernels.arrays import rows_of, widened
 from vedette.kernels.dwell import Pairs, Reports, delay
 from vedette.kernels.exact import LIMBS
 from vedette.kernels.ids import IdTable
@@ -24,7 +25,7 @@ from vedette.kernels.nearest import Candidates, Ids, pick
 from vedette.kernels.netting import by_query, net
 from vedette.kernels.totals import COUNT, Members, Totals, tally
 from vedette.pipeline import state
-from vedette.pipeline.messages import BEFORE_TIME, AnswerMessage, DeltaColumns, ReportColumns, merge_columns, widened
+from vedette.pipeline.messages import BEFORE_TIME, AnswerMessage, DeltaColumns, ReportColumns, merge_columns
 from vedette.pipeline.planning import OF_X, OF_Y
 from vedette.pipeline.rows import id_bytes, join
 from vedette.pipeline.setup import Setup
@@ -82,7 +83,7 @@ class _Steps:
 class _Registry:
     """The queries as columns in order of their qids; `end` is the tick of a drop, `dropped` whether there is one."""
 
-    def __init__(self, commands: list[dict[str, Any]], drops: dict[int, int], frontier: int) -> None:
+    def __init__(self, commands: list[dict[str, Any]]) -> None:
         self.names = [c["name"] for c in commands]
         self.qid = _column(commands, "qid", np.int64)
         self.c = _column(commands, "c", np.int64)
@@ -93,8 +94,16 @@ class _Registry:
         self.grace = _column(commands, "grace", np.int64)
         self.delayed = (self.dwell > 0) | (self.grace > 0)
         self.valued = self.function > COUNT
-        self.dropped = np.array([c["qid"] in drops for c in commands], np.bool_)
-        self.end = np.array([drops.get(c["qid"], frontier) for c in commands], np.int64)
+        self.dropped = np.zeros(len(commands), np.bool_)
+        self.end = np.zeros(len(commands), np.int64)
+
+    def begin(self, drops: dict[int, int], frontier: int) -> None:
+        """A batch that ends at the frontier, and in which some queries go."""
+        self.end[:] = frontier
+        if drops:
+            gone = self.index(np.array(list(drops), np.int64))
+            self.dropped[gone] = True
+            self.end[gone] = list(drops.values())
 
     def __len__(self) -> int:
         return len(self.qid)
@@ -109,6 +118,7 @@ class Assemble:
     def __init__(self, setup: Setup, oid_type: pa.DataType) -> None:
         self.setup = setup
         self._queries: dict[int, dict[str, Any]] = {}
+        self._registry: _Registry | None = None  # columns of the queries, made anew when some come or go
         none = np.zeros(0, np.int64)
         floats = np.zeros(0)
         self._places = _Places(none, floats, floats, np.zeros((0, 0)), pa.array([], oid_type))
@@ -134,7 +144,7 @@ class Assemble:
         )
         drops: dict[int, int] = {}
         heirs: dict[int, int] = {}
-        current = {c["name"]: q for q, c in self._queries.items()}
+        current = {c["name"]: q for q, c in self._queries.items()} if commands else {}
         for command in commands:
             if command["op"] == "drop":
                 drops[command["qid"]] = command["c"]
@@ -143,7 +153,10 @@ class Assemble:
                 heirs[command["qid"]] = current[command["name"]]
             current[command["name"]] = command["qid"]
             self._queries[command["qid"]] = command
-        queries = _Registry([self._queries[q] for q in sorted(self._queries)], drops, frontier)
+        if commands or self._registry is None:
+            self._registry = _Registry([self._queries[q] for q in sorted(self._queries)])
+        queries = self._registry
+        queries.begin(drops, frontier)
 
         first_delta = len(self._places.gid)
         first_report = first_delta + len(deltas.t)
@@ -159,14 +172,15 @@ class Assemble:
         steps = self._nearest(queries, steps, deltas.d2[rows], ids)
         steps = self._delayed(queries, steps, code, reports, first_report)
         changes = self._emit(queries, steps, code, heirs, ids)
+        self._settle(queries)
         for qid in drops:
             del self._queries[qid]
-        self._settle(queries)
+            self._registry = None
         return changes
 
     def _extend_places(self, deltas: DeltaColumns, reports: ReportColumns) -> None:
         width = max(self._places.values.shape[1], deltas.values.shape[1], reports.values.shape[1])
-        parts = [self._places, deltas, reports]
+        parts: list[_Places | DeltaColumns | ReportColumns] = [self._places, deltas, reports]
         self._places = _Places(
             np.concatenate([p.gid for p in parts]),
             np.concatenate([p.x for p in parts]),
@@ -224,7 +238,7 @@ class Assemble:
         qids, known = self._pairs
         known = known._replace(query=queries.index(qids), code=code[known.row])
         order = np.lexsort((known.code, known.query))
-        known = Pairs(*(a[order] for a in known))
+        known = rows_of(known, order)
         codes = int(code.max(initial=-1)) + 1
         report_code = code[first_report:]
         report_order = np.lexsort((reports.t, report_code))
@@ -364,16 +378,16 @@ class Assemble:
         live = queries.qid[~queries.dropped]
         qids, candidates = self._candidates
         stays = np.isin(qids, live)
-        self._candidates = (qids[stays], Candidates(*(a[stays] for a in candidates)))
+        self._candidates = (qids[stays], rows_of(candidates, stays))
         qids, pairs = self._pairs
         stays = np.isin(qids, live)
-        self._pairs = (qids[stays], Pairs(*(a[stays] for a in pairs)))
+        self._pairs = (qids[stays], rows_of(pairs, stays))
         qids, members = self._members
         stays = np.isin(qids, live)
-        self._members = (qids[stays], Members(*(a[stays] for a in members)))
+        self._members = (qids[stays], rows_of(members, stays))
         qids, totals = self._totals
         counted = np.isin(qids, queries.qid[~queries.dropped & (queries.function >= 0)])
-        self._totals = (qids[counted], Totals(*(a[counted] for a in totals)))
+        self._totals = (qids[counted], rows_of(totals, counted))
         self._told_row = self._told_row[counted]
 
         refs = [self._candidates[1].row, self._pairs[1].row, self._members[1].row, self._told_row]

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from vedette.kernels.arrays import all_enlarged, enlarged, widened
 from vedette.kernels.balls import Balls, Events, Focals, follow
 from vedette.kernels.grid import Grid, fit, share_outside
-from vedette.kernels.plane import build_lists, empty_objects, empty_queries, enlarged
+from vedette.kernels.plane import build_lists, empty_objects, empty_queries
 from vedette.kernels.shapes import DISC
 from vedette.kernels.sweep import QueryMoves, units_of
 from vedette.pipeline.catalogue import Entry
-from vedette.pipeline.messages import widened
 
 I64 = NDArray[np.int64]
 I32 = NDArray[np.int32]
@@ -64,10 +64,8 @@ class BallIndex:
         if slot is None:
             slot = len(self.qid) - 1
             room = 2 * len(self.qid) + 1
-            self._queries = self._queries._replace(
-                **{f: enlarged(getattr(self._queries, f), room) for f in self._queries._fields}
-            )
-            self._balls = Balls(*(enlarged(a, room) for a in self._balls))
+            self._queries = all_enlarged(self._queries, room)
+            self._balls = all_enlarged(self._balls, room)
             self.qid = enlarged(self.qid, room)
         q = self._queries
         q.kind[slot], q.on[slot], q.still[slot], q.moves[slot] = DISC, False, False, False
@@ -99,15 +97,8 @@ class BallIndex:
         if span + 1 > len(self._objects.cell) or words > self._objects.words.shape[1]:
             room = max(span + 1, int(1.5 * len(self._objects.cell)) if span + 1 > len(self._objects.cell) else span + 1)
             room = max(room, len(self._objects.cell))
-            self._objects = self._objects._replace(
-                **{
-                    f: enlarged(getattr(self._objects, f), room)
-                    for f in self._objects._fields
-                    if f not in ("words", "values")
-                },
-                words=widened(enlarged(self._objects.words, room), words),
-                values=np.zeros((room, 0)),
-            )
+            objects = all_enlarged(self._objects, room)
+            self._objects = objects._replace(words=widened(objects.words, words))
             self._number()
         live = int(np.count_nonzero(self._objects.cell >= 0))
         estimate = live + (0 if live else len(events.t))

@@ -2,17 +2,17 @@
 
 In: statements in the order in which they act. Out: which query came and which went. Every TRACK bucket keeps a
 catalogue of its own; because numbering follows the order of statements alone, all of them agree without a word.
-What a dropped query leaves unused is given out again only after the batch, so that within a batch a number has one meaning.
+What a dropped query leaves unused is given out again only after the batch: within a batch a number has one meaning.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from vedette.families import Plan, plan_query
-from vedette.lang import parse, print_expr, print_query
-from vedette.model import CreateQuery, Drop, Expr, Query, Statement
+from vedette.lang import parse, print_expr, print_query, print_statement
+from vedette.model import Area, CreateQuery, CreateRegion, Drop, Expr, Inside, Query, Statement
 from vedette.pipeline.setup import Setup
 
 V = TypeVar("V")
@@ -68,8 +68,11 @@ class Numbers(Generic[V]):
         """Count a user of a thing whose number is known."""
         self.items[key] = (number, item)
         self._users[key] = self._users.get(key, 0) + 1
+
+    def adopted(self) -> None:
+        """All that there are have been adopted: the numbers between them are free."""
         used = {number for number, _ in self.items.values()}
-        self._free = [i for i in range(max(used), -1, -1) if i not in used]
+        self._free = [i for i in range(max(used, default=-1), -1, -1) if i not in used]
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ class Change:
 
 
 class Catalogue:
-    """Registered queries by name."""
+    """Registered queries by name, and the named regions that queries to come will be bound to."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
@@ -102,6 +105,7 @@ class Catalogue:
         self.filters: Numbers[Expr] = Numbers()
         self.measures: Numbers[None] = Numbers()
         self.focals: Numbers[None] = Numbers()
+        self._regions: dict[str, Area] = {}
         self._next = 0
 
     def apply(self, statement: Statement) -> list[Change]:
@@ -109,6 +113,10 @@ class Catalogue:
         action = statement.action
         if isinstance(action, Drop) and action.kind == "QUERY" and action.name in self.queries:
             return [self._drop(action.name)]
+        if isinstance(action, CreateRegion):
+            self._regions[action.name] = action.area
+        elif isinstance(action, Drop) and action.kind == "REGION":
+            self._regions.pop(action.name, None)
         if not isinstance(action, CreateQuery):
             return []
         name = action.query.name
@@ -117,9 +125,16 @@ class Catalogue:
             if not action.replace:
                 return []
             changes.append(self._drop(name))
-        entry = self._enter(action.query)
+        entry = self._enter(self._bound(action.query))
         changes.append(Change(entry, True, bool(changes)))
         return changes
+
+    def _bound(self, query: Query) -> Query:
+        """The query with its named region as it is at this tick: it may have been replaced while the query waited."""
+        where = query.where
+        if not isinstance(where, Inside) or where.region is None:
+            return query
+        return replace(query, where=replace(where, shape=self._regions.get(where.region.lower(), where.shape)))
 
     def _enter(self, query: Query) -> Entry:
         plan = plan_query(query, self.setup.space, self.setup.schema)
@@ -148,6 +163,7 @@ class Catalogue:
         space = self.setup.space
         return {
             "next": self._next,
+            "regions": [print_statement(Statement(CreateRegion(n, a)), space) for n, a in self._regions.items()],
             "queries": [
                 [e.qid, print_query(e.query, space), e.filter, e.measure, e.focal] for e in self.queries.values()
             ],
@@ -158,6 +174,8 @@ class Catalogue:
         """The catalogue again."""
         self = cls(setup)
         self._next = data["next"]
+        for sql in data["regions"]:
+            self.apply(parse(sql, space=setup.space)[0])
         for qid, sql, number, measure, focal in data["queries"]:
             action = parse(sql, space=setup.space)[0].action
             assert isinstance(action, CreateQuery)
@@ -169,4 +187,6 @@ class Catalogue:
                 self.measures.adopt(str(plan.measure), measure, None)
             if plan.figure.focal is not None:
                 self.focals.adopt(plan.figure.focal, focal, None)
+        for shared in (self.filters, self.measures, self.focals):
+            shared.adopted()
         return self

@@ -1,7 +1,7 @@
 """The focal objects at home in a bucket: objects that queries move with.
 
-In: events of the bucket's objects. Out: the focal ones among them, and the regions that have to hear of each, once per region
-however many queries follow the same object (PLACE*).
+In: events of the bucket's objects. Out: the focal ones among them, and the regions that have to hear of each, once per
+region however many queries follow the same object (PLACE*).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FocalTable:
         self.of_slot: I32 = np.full(0, -1, np.int32)
         self._slot: dict[int, int] = {}
         self._reach: F64 = np.zeros((0, 3))
-        self._known: B1 = np.zeros((0, setup.regions.count), np.bool_)
+        self._known: B1 = np.zeros((0, setup.regions.size), np.bool_)
 
     @property
     def span(self) -> int:
@@ -93,10 +93,7 @@ class FocalTable:
 
     def moves(self, t: I64, slot: I32, gid: I64, x: F64, y: F64, on: B1) -> FocalColumns:
         """The focal ones among the events."""
-        if not self._slot:
-            which = np.zeros(0, np.int64)
-        else:
-            which = np.flatnonzero(self.of_slot[slot] >= 0)
+        which = np.flatnonzero(self.of_slot[slot] >= 0) if self._slot else np.zeros(0, np.int64)
         return FocalColumns(t[which], self.of_slot[slot[which]], gid[which], x[which], y[which], on[which])
 
     def route(self, moves: FocalColumns) -> tuple[I64, I64]:

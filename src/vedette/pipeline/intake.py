@@ -103,10 +103,8 @@ class Intake:
 
     def table(self, rows: Rows) -> pa.Table:
         """Normalised rows as a table for people."""
-        columns: dict[str, Any] = {OID: rows.oid, T: self.times(rows.t), X: rows.x, Y: rows.y}
-        for name, column in rows.attributes.items():
-            columns[name] = column
-        return pa.table(columns)
+        columns = {OID: rows.oid, T: self.times(rows.t), X: rows.x, Y: rows.y}
+        return pa.table(columns | rows.attributes)
 
     def empty(self) -> Rows:
         """No rows, of the right types."""

@@ -1,7 +1,8 @@
 """What stages say to each other: columns, in time order, plus a few commands.
 
-`RegionMessage` goes from a TRACK bucket to a region, `AnswerMessage` from a region to a query bucket. Commands are small
-dictionaries of plain data ({"op": "create" | "drop", "c": tick, "sequence": n, "qid": ...}); queries come and go rarely.
+`RegionMessage` goes from a TRACK bucket to a region, `AnswerMessage` from a region to a query bucket. Commands
+are small dictionaries of plain data ({"op": "create" | "drop", "c": tick, "sequence": n, "qid": ...}), because
+queries come and go rarely.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from vedette.kernels.arrays import widened
 from vedette.kernels.shapes import PARAMETERS
 from vedette.pipeline.rows import join
 
@@ -150,19 +152,6 @@ def merge_columns(parts: list[Any]) -> Any:
         if name != "names":
             columns[name] = column.take(pa.array(order)) if isinstance(column, pa.Array) else column[order]
     return kind(**columns)
-
-
-def widened(array: NDArray[Any], columns: int) -> NDArray[Any]:
-    """A matrix with more columns: filter bits 0, values NaN."""
-    if array.shape[1] >= columns:
-        return array
-    new = (
-        np.zeros((len(array), columns), array.dtype)
-        if array.dtype == np.uint64
-        else np.full((len(array), columns), np.nan)
-    )
-    new[:, : array.shape[1]] = array
-    return new
 
 
 def _i64() -> I64:

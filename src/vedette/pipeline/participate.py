@@ -2,9 +2,9 @@
 
 In: messages of all TRACK buckets. Out: per query bucket who joined, left and moved, in time order.
 
-All ranges and kNN balls share one grid and one pass over the moves (`kernels.sweep`). Queries come and go between passes: a
-new one is a shape that is switched on at its tick, a dropped one is switched off, and the same code that
-follows moving queries tells who joins and who leaves by that.
+All ranges and kNN balls share one grid and one pass over the moves (`kernels.sweep`). Queries come and go
+between passes: a new one is a shape that is switched on at its tick, a dropped one is switched off, and the
+same code that follows moving queries tells who joins and who leaves by that.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from vedette.kernels.arrays import all_enlarged, enlarged, rows_of, widened
 from vedette.kernels.grid import Grid, fit, share_outside
 from vedette.kernels.plane import (
     Lists,
@@ -24,7 +25,6 @@ from vedette.kernels.plane import (
     cover_sizes,
     empty_objects,
     empty_queries,
-    enlarged,
     shape_box,
     still_lists,
 )
@@ -41,7 +41,6 @@ from vedette.pipeline.messages import (
     ReportColumns,
     merge_columns,
     no_reports,
-    widened,
 )
 from vedette.pipeline.names import Names
 from vedette.pipeline.setup import Setup
@@ -120,6 +119,8 @@ class Participate:
         for command in commands:
             if command["op"] == "drop":
                 self._forget(command["qid"])
+        if any(command["op"] == "drop" for command in commands):
+            self._sweep_edges()
         return answers
 
     def _sweep_until(
@@ -135,9 +136,7 @@ class Participate:
         if (i, b, f) == (i_end, b_end, f_end):
             return self._nothing()
         some_focals = FocalColumns(*(getattr(focals, n)[f:f_end] for n in FocalColumns.__dataclass_fields__))
-        return self._sweep(
-            Moves(*(a[i:i_end] for a in moves)), QueryMoves(*(a[b:b_end] for a in balls)), self._follow(some_focals)
-        )
+        return self._sweep(rows_of(moves, slice(i, i_end)), rows_of(balls, slice(b, b_end)), self._follow(some_focals))
 
     def _sweep(self, moves: Moves, balls: QueryMoves, focals: QueryMoves) -> tuple[I64, F64]:
         self._lists, deltas = sweep(
@@ -163,23 +162,19 @@ class Participate:
         """Make room for the objects that come, and know their ids."""
         arriving = len(columns.names)
         words, values = columns.words.shape[1], columns.values.shape[1]
-        free = int(self._slots.count[0])
+        free = int(self._slots.free_count[0])
         room = len(self._objects.cell)
         if arriving > free or words > self._objects.words.shape[1] or values > self._objects.values.shape[1]:
             new_room = max(2 * room, room + arriving - free) if arriving > free else room
-            changed = {
-                f: enlarged(getattr(self._objects, f), new_room)
-                for f in self._objects._fields
-                if f not in ("words", "values")
-            }
-            changed["words"] = widened(enlarged(self._objects.words, new_room), words)
-            changed["values"] = widened(enlarged(self._objects.values, new_room), values)
-            self._objects = self._objects._replace(**changed)
+            objects = all_enlarged(self._objects, new_room)
+            self._objects = objects._replace(
+                words=widened(objects.words, words), values=widened(objects.values, values)
+            )
             fresh = np.arange(new_room - 2, room - 2, -1, dtype=np.int32)  # the last slot is the sweep's scratch room
             free_slots = np.zeros(new_room, np.int32)
             free_slots[:free] = self._slots.free[:free]
             free_slots[free : free + len(fresh)] = fresh
-            self._slots.count[0] = free + len(fresh)
+            self._slots.free_count[0] = free + len(fresh)
             self._slots = self._slots._replace(ref=enlarged(self._slots.ref, new_room), free=free_slots)
         top = int(columns.gid.max()) + 1 if len(columns.gid) else 0
         if top > len(self._slots.of_gid):
@@ -228,16 +223,14 @@ class Participate:
         figure_is_still = command["focal"] < 0 and not command["ball"]
         p = command["p"]
         if figure_is_still:
-            box = disc_box(p[0], p[1], p[2], self._wraps) if command["kind"] == DISC else tuple(p[:4])
+            x1, y1, x2, y2 = disc_box(p[0], p[1], p[2], self._wraps) if command["kind"] == DISC else p[:4]
             everything = command["kind"] == DISC and p[2] == np.inf
-            if not everything and not touched_by(self.setup.regions, *box, self._wraps)[self.region]:
+            if not everything and not touched_by(self.setup.regions, x1, y1, x2, y2, self._wraps)[self.region]:
                 return
         if not self._free_queries:
             room = len(self._qid)
             more = 2 * room + 1
-            self._queries = self._queries._replace(
-                **{f: enlarged(getattr(self._queries, f), more) for f in self._queries._fields}
-            )
+            self._queries = all_enlarged(self._queries, more)
             self._qid = enlarged(self._qid, more)
             self._home = enlarged(self._home, more)
             self._reach = enlarged(self._reach, more)
@@ -278,6 +271,16 @@ class Participate:
             np.append(e.start, e.start[-1] + len(edges)),
             *(np.concatenate((old, new)) for old, new in zip(e[1:], np.ascontiguousarray(edges.T), strict=True)),
         )
+
+    def _sweep_edges(self) -> None:
+        """Forget the edges of polygons that are gone, once they outweigh the others."""
+        slots = [s for q, s in self._slot_of.items() if self._known[q]["kind"] == POLYGON]
+        used = sum(len(self._known[int(self._qid[s])]["edges"]) for s in slots)
+        if len(self._edges.ax) > 2 * used + 4096:
+            self._edges = NO_EDGES
+            for slot in slots:
+                self._queries.part[slot] = len(self._edges.start) - 1
+                self._add_edges(np.array(self._known[int(self._qid[slot])]["edges"], np.float64).reshape(-1, 4))
 
     def _forget(self, qid: int) -> None:
         self._delayed.pop(qid, None)
@@ -362,7 +365,7 @@ class Participate:
         f = self._focals
         if top > len(f.focal):
             self._focals = f = FocalColumns(
-                *(enlarged(getattr(f, n), top) for n in ("t", "focal", "gid", "x", "y", "on"))  # type: ignore[arg-type]
+                *(enlarged(getattr(f, n), top) for n in ("t", "focal", "gid", "x", "y", "on"))
             )
         number, back = np.unique(focals.focal[::-1], return_index=True)
         last = len(focals.focal) - 1 - back

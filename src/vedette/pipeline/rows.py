@@ -1,7 +1,7 @@
 """A batch of normalised rows: ids, times, places, attributes, all as columns.
 
-Invariant: all columns have the same length; ids are strings or longs without nulls; times are int64 (microseconds where the
-stream has timestamps); places are finite.
+Invariant: all columns have the same length; ids are strings or longs without nulls; times are int64 (microseconds where
+the stream has timestamps); places are finite.
 """
 
 from __future__ import annotations

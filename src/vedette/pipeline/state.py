@@ -1,7 +1,7 @@
 """State as bytes: named columns with a format version, no pickles.
 
-In: a small JSON-able dictionary and named arrays (numpy of any shape, or Arrow). Out: one binary value, an Arrow IPC stream
-of (name, shape, payload) rows whose metadata carries stage, version and dictionary.
+In: a small JSON-able dictionary and named arrays (numpy of any shape, or Arrow). Out: one binary value, an Arrow
+IPC stream of (name, shape, payload) rows whose metadata carries stage, version and dictionary.
 """
 
 from __future__ import annotations
@@ -22,13 +22,12 @@ def encode(stage: str, version: int, meta: dict[str, Any], arrays: Arrays) -> by
     """Everything as one binary value."""
     names, shapes, payloads = [], [], []
     for name, values in arrays.items():
-        shape = ""
+        shape, column = "", values
         if isinstance(values, np.ndarray):
-            shape = json.dumps(values.shape)
-            values = pa.array(np.ascontiguousarray(values).reshape(-1))
+            shape, column = json.dumps(values.shape), pa.array(np.ascontiguousarray(values).reshape(-1))
         names.append(name)
         shapes.append(shape)
-        payloads.append(_to_ipc(pa.table({"v": values})))
+        payloads.append(_to_ipc(pa.table({"v": column})))
     table = pa.table({"name": names, "shape": shapes, "payload": pa.array(payloads, pa.large_binary())})
     head = {b"stage": stage.encode(), b"version": str(version).encode(), b"meta": json.dumps(meta).encode()}
     return _to_ipc(table.replace_schema_metadata(head))
@@ -60,4 +59,5 @@ def _to_ipc(table: pa.Table) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return sink.getvalue().to_pybytes()
+    written: bytes = sink.getvalue().to_pybytes()
+    return written

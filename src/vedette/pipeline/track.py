@@ -1,15 +1,17 @@
 """TRACK: the home of objects (PLACE*'s home and tracking server), one bucket of them by id.
 
-In: rows, statements, and the times of the whole batch. Out: per region what it has to hear; late rows; rows too far ahead.
+In: rows, statements, and the times of the whole batch. Out: per region what it has to hear; late rows; rows too
+far ahead.
 
-It orders rows by the frontier, lets one row per object and tick win, keeps the last row of every object, and tells each
-region of updates, departures, focal moves and balls. Filters and measures are evaluated here, once per distinct one.
+It orders rows by the frontier, lets one row per object and tick win, keeps the last row of every object, and tells
+each region of updates, departures, focal moves and balls (`dispatch`). Filters and measures are evaluated here,
+once per distinct one.
 Statements cut a batch into segments: everything before the tick of a statement is done before it acts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,26 +21,17 @@ from numpy.typing import NDArray
 from vedette.conditions import evaluate
 from vedette.kernels.balls import Events
 from vedette.kernels.ids import IdTable
-from vedette.kernels.routing import route_balls, route_events
-from vedette.kernels.sweep import REFRESH, UPSERT, QueryMoves
+from vedette.kernels.sweep import QueryMoves
 from vedette.kernels.trace import FOREVER, Tracks, trace, winners
 from vedette.lang import parse, print_statement
-from vedette.model import CreateRegion, Drop, Statement
+from vedette.model import CreateQuery, Drop, Inside, Statement
 from vedette.pipeline import state
 from vedette.pipeline.ball_index import BallIndex
 from vedette.pipeline.catalogue import Catalogue, Change, Entry
+from vedette.pipeline.dispatch import Dispatch, Happenings, in_time_order
 from vedette.pipeline.focals import FocalTable
 from vedette.pipeline.last_rows import LastRows
-from vedette.pipeline.messages import (
-    BEFORE_TIME,
-    BallColumns,
-    FocalColumns,
-    MoveColumns,
-    RegionMessage,
-    merge_columns,
-    no_balls,
-    no_focals,
-)
+from vedette.pipeline.messages import BEFORE_TIME, MoveColumns, RegionMessage, merge_columns
 from vedette.pipeline.planning import answer_command, drop_command, home_bucket, region_command
 from vedette.pipeline.rows import Rows, attribute_rank, concat, id_bytes
 from vedette.pipeline.setup import Setup
@@ -61,21 +54,6 @@ class Tracked:
     late: Rows
     ahead: Rows
     metrics: dict[str, int] = field(default_factory=dict)
-
-
-@dataclass
-class _Happenings:
-    """The events of a segment, with what regions need to know of each."""
-
-    t: I64
-    slot: I32
-    old: I32
-    new: I32
-    x: F64
-    y: F64
-    row: I64
-    words: U64
-    values: F64
 
 
 @dataclass
@@ -105,16 +83,13 @@ class Track:
         self._empty = empty
         self._last = LastRows(empty.attributes)
         self._balls = BallIndex(setup.wraps, setup.buckets, bucket)
-        self._regions = setup.regions.count
-        self._known: B1 = np.zeros((0, self._regions), np.bool_)
         self._focals = FocalTable(setup, bucket)
-        self._messages: list[RegionMessage] = []
-        self._parts: list[list[tuple[MoveColumns, FocalColumns, BallColumns]]] = []
+        self._dispatch = Dispatch(setup)
 
     # ------------------------------------------------------------------------------------------ step
 
     def step(self, rows: Rows, times: I64, statements: list[Statement], final: bool = False) -> Tracked:
-        """Take in a batch. `times` are those of all buckets: the greatest, or all distinct ones where max_ahead is set."""
+        """Take in a batch. `times` are those of all buckets: the greatest, or with max_ahead all distinct ones."""
         before = self.frontier
         self._enqueue(statements)
         rows, ahead, times = self._not_ahead(rows, times)
@@ -126,16 +101,10 @@ class Track:
         late = self._take_in(rows, before, metrics)
         messages = self._close(metrics)
         self._release()
-        for message in messages:
-            message.frontier = self.frontier
         return Tracked(messages, late, ahead, metrics)
 
     def _enqueue(self, statements: list[Statement]) -> None:
         for statement in statements:
-            if isinstance(statement.action, CreateRegion) or (
-                isinstance(statement.action, Drop) and statement.action.kind == "REGION"
-            ):
-                continue  # regions were bound by value when the statement was read
             c = self.frontier if statement.at is None else max(statement.at, self.frontier)
             self._waiting.append((c, self._sequence, statement))
             self._sequence += 1
@@ -184,8 +153,8 @@ class Track:
             room = max(span, 2 * len(self._tracks.t), 64)
             old, n = self._tracks, len(self._tracks.t)
             self._tracks = Tracks(np.zeros(room, np.int64), np.zeros(room), np.zeros(room), np.full(room, -1, np.int32))
-            for new_array, old_array in zip(self._tracks, old, strict=True):
-                new_array[:n] = old_array
+            for name in Tracks._fields:
+                getattr(self._tracks, name)[:n] = getattr(old, name)
             self._scratch = np.full(room, -1, np.int64)
         self._focals.make_room(len(self._tracks.t))
 
@@ -239,8 +208,7 @@ class Track:
             keep, _, _ = self._winners(rows, at, slots, closed, rank)
         metrics["duplicates"] = metrics.get("duplicates", 0) + repeats
 
-        self._messages = [RegionMessage(self._no_moves(), no_focals(), no_balls()) for _ in range(self._regions)]
-        self._parts = [[] for _ in range(self._regions)]
+        self._dispatch.open(self._no_moves())
         first = 0
         ticks = sorted({c for c, _, _ in self._waiting if c < self.frontier})
         for c, end in zip([None, *ticks], [*ticks, self.frontier], strict=True):
@@ -250,17 +218,12 @@ class Track:
                 self._segment(rows, at, slots, keep, first, stop, c, end, came)
             first = stop
         self._waiting = [w for w in self._waiting if w[0] >= self.frontier]
-        for message, parts in zip(self._messages, self._parts, strict=True):
-            if parts:
-                message.moves = merge_columns([p[0] for p in parts])
-                message.focals = merge_columns([p[1] for p in parts])
-                message.balls = merge_columns([p[2] for p in parts])
         self._open, self._open_at, self._open_slot = (
             rows.take(np.arange(closed, len(rows))),
             at[closed:],
             slots[closed:],
         )
-        return self._messages
+        return self._dispatch.close(self.frontier)
 
     def _winners(self, rows: Rows, at: I64, slots: I32, closed: int, rank: I64 | None = None) -> tuple[B1, B1, int]:
         ranks = np.zeros(closed, np.int64) if rank is None else rank
@@ -290,18 +253,15 @@ class Track:
         self._make_room()
         for change, sequence in at_home:
             entry = change.entry
-            answers = self._messages[entry.qid % self._regions].answers
             if change.comes:
                 command = region_command(entry, c, sequence, buckets)
-                answers.append(answer_command(entry, c, sequence, buckets, change.replaces))
+                answer = answer_command(entry, c, sequence, buckets, change.replaces)
                 if entry.plan.figure.k and self.catalogue.queries.get(entry.query.name) is entry:
                     self._balls.add(entry, self._focals.slot(entry.focal))
             else:
-                command = drop_command(entry, c, sequence, buckets)
-                answers.append(command)
+                command = answer = drop_command(entry, c, sequence, buckets)
                 self._balls.drop(entry.qid)
-            for message in self._messages:
-                message.commands.append(command)
+            self._dispatch.command(entry.qid, command, answer)
         new_columns = self.catalogue.filters.ever_taken() - filters or self.catalogue.measures.ever_taken() - measures
         return _Arrivals(came, bool(new_columns), self._balls.is_active and not was_active)
 
@@ -320,7 +280,7 @@ class Track:
         came: _Arrivals | None,
     ) -> None:
         """Rows first..stop, and timeouts before the tick `end`, after the statements of tick c."""
-        parts: list[_Happenings] = []
+        parts: list[Happenings] = []
         focal_state = None
         if came is not None and c is not None:
             focal_state = self._focals.positions(came.entries, self._tracks, c)
@@ -347,63 +307,25 @@ class Track:
         if not moved.all() or len(index) != len(words):
             words, values = words[index], values[index]
         self._remember(segment, trail.slot[moved], index[moved])
-        parts.append(_Happenings(trail.t, trail.slot, trail.old, trail.new, trail.x, trail.y, trail.row, words, values))
-        happenings = _in_time_order(parts, self.setup.timeout is not None)
+        parts.append(Happenings(trail.t, trail.slot, trail.old, trail.new, trail.x, trail.y, trail.row, words, values))
+        happenings = in_time_order(parts, self.setup.timeout is not None)
         gid = happenings.slot.astype(np.int64) * self.setup.buckets + self.bucket
         focals = self._focals.moves(happenings.t, happenings.slot, gid, happenings.x, happenings.y, happenings.new >= 0)
         if focal_state is not None and len(focal_state.t):
             focals = merge_columns([focal_state, focals])
-        self._address(rows.oid, happenings, gid, focals, self._follow_balls(happenings, c))
+        self._dispatch.moves(happenings, gid, rows.oid)
+        self._dispatch.focals(focals, *self._focals.route(focals))
+        balls = self._follow_balls(happenings, c)
+        if balls is not None:
+            self._dispatch.balls(balls, self._balls.qid)
 
-    def _follow_balls(self, h: _Happenings, c: int | None) -> QueryMoves | None:
+    def _follow_balls(self, h: Happenings, c: int | None) -> QueryMoves | None:
         if not self._balls.is_active:
             return None
         events = Events(h.t, h.slot, h.new < 0, h.x, h.y, h.words)
         t = BEFORE_TIME if c is None else c
         span = len(self._tracks.t)
         return self._balls.follow(events, t, self._focals.of_slot, self._focals.span, span, h.words.shape[1])
-
-    def _address(
-        self, oids: pa.Array, h: _Happenings, gid: I64, focals: FocalColumns, balls: QueryMoves | None
-    ) -> None:
-        """Split what happened by the regions that it concerns."""
-        start, item, op = route_events(h.old, h.new, self._regions)
-        op[(op == UPSERT) & (h.row[item] < 0)] = REFRESH
-        focal_start, focal_item = self._focals.route(focals)
-        if balls is not None:
-            if len(self._known) < len(self._balls.qid):
-                known = np.zeros((len(self._balls.qid), self._regions), np.bool_)
-                known[: len(self._known)] = self._known
-                self._known = known
-            ball_start, ball_item = route_balls(
-                balls.query, balls.on, balls.p, self._known, self.setup.regions, self.setup.wraps
-            )
-        for r in range(self._regions):
-            i = item[start[r] : start[r + 1]]
-            arrives = (op[start[r] : start[r + 1]] == UPSERT) & (h.old[i] != h.new[i])
-            name = np.where(arrives, np.cumsum(arrives) - 1, -1)
-            moves = MoveColumns(
-                h.t[i],
-                gid[i],
-                op[start[r] : start[r + 1]],
-                h.x[i],
-                h.y[i],
-                h.words[i],
-                h.values[i],
-                name,
-                oids.take(pa.array(h.row[i[arrives]])),
-            )
-            f = focal_item[focal_start[r] : focal_start[r + 1]]
-            focal_part = FocalColumns(
-                focals.t[f], focals.focal[f], focals.gid[f], focals.x[f], focals.y[f], focals.on[f]
-            )
-            ball_part = no_balls()
-            if balls is not None:
-                b = ball_item[ball_start[r] : ball_start[r + 1]]
-                ball_part = BallColumns(
-                    balls.t[b], self._balls.qid[balls.query[b]], balls.p[b], balls.skip[b], balls.on[b]
-                )
-            self._parts[r].append((moves, focal_part, ball_part))
 
     # ------------------------------------------------------------------------- attributes of last rows
 
@@ -440,14 +362,14 @@ class Track:
             return pa.array(data.view(np.int64))
         return pa.StringArray.from_buffers(len(slots), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data))
 
-    def _backfill(self, c: int) -> _Happenings:
+    def _backfill(self, c: int) -> Happenings:
         """All objects as they are, once more, because they carry something new: filter bits or measures."""
         slots = self._alive()
         words, values = self._evaluate(self._last_rows(slots))
         region = self._tracks.region[slots]
         t = np.full(len(slots), c, np.int64)
         row = np.full(len(slots), -1, np.int64)
-        return _Happenings(t, slots, region, region, self._tracks.x[slots], self._tracks.y[slots], row, words, values)
+        return Happenings(t, slots, region, region, self._tracks.x[slots], self._tracks.y[slots], row, words, values)
 
     def _remember(self, rows: Rows, slots: I32, index: I64) -> None:
         if not rows.attributes or len(slots) == 0:
@@ -495,7 +417,7 @@ class Track:
             "open_x": self._open.x,
             "open_y": self._open.y,
             "open_at": self._open_at,
-            "ball_known": self._known[np.flatnonzero(self._balls.qid >= 0)] if len(self._known) else self._known,
+            "ball_known": self._dispatch.balls_known(np.flatnonzero(self._balls.qid >= 0)),
             **self._balls.dump(),
             **self._focals.dump(),
         }
@@ -534,23 +456,30 @@ class Track:
             words, _ = self._evaluate(self._last_rows(alive))
             self._balls.load_objects(alive, self._tracks.x[alive], self._tracks.y[alive], words, len(self._tracks.t))
             self._balls.load(a)
-            self._known = np.zeros((len(self._balls.qid), self._regions), np.bool_)
-            for qid, known in zip(a["ball_qid"].tolist(), a["ball_known"], strict=True):
-                self._known[int(np.flatnonzero(self._balls.qid == qid)[0])] = known
+            self._dispatch.load_balls_known(self._balls.qid, a["ball_qid"], a["ball_known"])
         return self
 
 
 def _dump(statement: Statement, space: Space) -> list[str]:
-    """A statement that waits, as plain data."""
-    if isinstance(statement.action, Drop):
-        return ["DROP", statement.action.name]
-    return ["SQL", print_statement(statement, space)]
+    """A statement that waits, as plain data: SQL with shapes by value, and the region that it was written with."""
+    action = statement.action
+    if isinstance(action, Drop):
+        return ["DROP", action.kind, action.name]
+    region = ""
+    if isinstance(action, CreateQuery) and isinstance(action.query.where, Inside):
+        region = action.query.where.region or ""
+    return ["CREATE", print_statement(statement, space), region]
 
 
 def _load(data: list[str], space: Space) -> Statement:
     if data[0] == "DROP":
-        return Statement(Drop("QUERY", data[1]))
-    return parse(data[1], space=space)[0]
+        return Statement(Drop("QUERY" if data[1] == "QUERY" else "REGION", data[2]))
+    statement = parse(data[1], space=space)[0]
+    action = statement.action
+    if not data[2] or not isinstance(action, CreateQuery) or not isinstance(action.query.where, Inside):
+        return statement
+    query = replace(action.query, where=replace(action.query.where, region=data[2]))
+    return replace(statement, action=replace(action, query=query))
 
 
 def _doubles(column: pa.Array) -> F64:
@@ -561,14 +490,3 @@ def _doubles(column: pa.Array) -> F64:
 def _compact(ids: pa.Array) -> tuple[I64, NDArray[np.uint8]]:
     offsets, data = id_bytes(ids)
     return offsets - offsets[0], data[offsets[0] : offsets[-1]]
-
-
-def _in_time_order(parts: list[_Happenings], unsorted: bool) -> _Happenings:
-    names = list(_Happenings.__dataclass_fields__)
-    columns = {
-        f: np.concatenate([getattr(p, f) for p in parts]) if len(parts) > 1 else getattr(parts[0], f) for f in names
-    }
-    if unsorted or len(parts) > 1:
-        order = np.argsort(columns["t"], kind="stable")
-        columns = {f: column[order] for f, column in columns.items()}
-    return _Happenings(**columns)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -31,7 +31,7 @@ from vedette.watch import Watch
 VERSION = 1
 SAMPLE = 20_000  # positions that the cut into regions follows
 
-Batch = pa.Table | pa.RecordBatch | Sequence[Mapping[str, Any]] | Any
+Batch: TypeAlias = pa.Table | pa.RecordBatch | Sequence[Mapping[str, Any]] | Any
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class LocalRun:
 
     def __init__(self, watch: Watch, saved: bytes | None = None) -> None:
         self.watch = watch
-        self.last: Outcome | None = None
+        self.last = _nothing_yet()
         self.totals: dict[str, Any] = dict.fromkeys(
             ("updates", "changes", "late", "late_applied", "duplicates", "rejects", "batches"), 0
         )
@@ -118,7 +118,7 @@ class LocalRun:
         empty = self._intake.empty()
         kind = self._intake.oid_type
         self._tracks = [Track(setup, b, empty) for b in range(setup.buckets)]
-        self._regions = [Participate(setup, r, kind) for r in range(setup.regions.count)]
+        self._regions = [Participate(setup, r, kind) for r in range(setup.regions.size)]
         self._answers = [Assemble(setup, kind) for _ in range(setup.buckets)]
 
     # ------------------------------------------------------------------------------------------- step
@@ -129,13 +129,7 @@ class LocalRun:
         statements = self.watch.statements[self._seen :]
         self._seen += len(statements)
         setup = self._tracks[0].setup
-        times = (
-            np.unique(rows.t)
-            if setup.max_ahead is not None
-            else rows.t[rows.t.argmax(keepdims=True)]
-            if len(rows)
-            else rows.t
-        )
+        times = np.unique(rows.t) if setup.max_ahead is not None else rows.t.max(keepdims=True) if len(rows) else rows.t
         tracked = [
             track.step(part, times, statements, final)
             for track, part in zip(self._tracks, _by_bucket(rows, setup.buckets), strict=True)
@@ -185,11 +179,8 @@ class LocalRun:
         return pa.concat_tables(tables).take(pa.array(order))
 
     def _nothing(self) -> pa.Table:
-        """Nothing was seen yet, so not even the types are known."""
-        table = changes_schema(pa.string(), pa.int64()).empty_table()
-        empty = pa.table({})
-        self.last = Outcome(table, empty, empty, {})
-        return table
+        self.last = _nothing_yet()
+        return self.last.changes
 
     # ------------------------------------------------------------------------------------ save and load
 
@@ -204,7 +195,7 @@ class LocalRun:
             "seen": self._seen,
             "totals": self.totals,
             "buckets": self.watch.buckets,
-            "regions": regions.count,
+            "regions": regions.size,
             "space": self.watch.space.kind,
         }
         stages: Sequence[Track | Participate | Assemble] = [*self._tracks, *self._regions, *self._answers]
@@ -239,6 +230,12 @@ class LocalRun:
         self._answers = [Assemble.load(setup, kind, s) for s in rest[meta["regions"] :]]
 
 
+def _nothing_yet() -> Outcome:
+    """Nothing was seen yet, so not even the types are known."""
+    empty = pa.table({})
+    return Outcome(changes_schema(pa.string(), pa.int64()).empty_table(), empty, empty, {})
+
+
 def to_table(batch: Batch) -> pa.Table | None:
     """Arrow, pandas or dictionaries as a table; None for an empty list."""
     if isinstance(batch, pa.Table):
@@ -252,7 +249,8 @@ def to_table(batch: Batch) -> pa.Table | None:
     if isinstance(batch, Sequence) and all(isinstance(row, Mapping) for row in batch):
         return _from_dicts(batch) if batch else None
     raise SourceError(
-        f"cannot read {type(batch).__name__} as a batch: expected a pyarrow Table, a pandas DataFrame or a list of dictionaries"
+        f"cannot read {type(batch).__name__} as a batch: "
+        "expected a pyarrow Table, a pandas DataFrame or a list of dictionaries"
     )
 
 
