@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,19 @@ def machine() -> dict[str, Any]:
 def load_average() -> float | None:
     """How many processes wanted a core in the last minute; well above 1 means that the figures are disturbed."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+def commit() -> str | None:
+    """Which code was measured: the commit, with a + where files of src have changed since; None outside a checkout."""
+    root = Path(__file__).resolve().parents[1]
+    try:
+        head = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"], cwd=root, capture_output=True, text=True, check=True
+        )
+        changed = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "src"], cwd=root, check=False).returncode
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return head.stdout.strip() + ("+" if changed else "")
 
 
 def _cpu() -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from _machine import load_average, machine
+from _machine import commit, load_average, machine
 from _workload import Workload
 from compare import show
 from rich.console import Console
@@ -61,6 +61,7 @@ def main(
         "date": begun.isoformat(timespec="seconds"),
         "command": " ".join(["vedette bench range", *sys.argv[1:]]),
         "settings": sizes | {"seed": seed},
+        "commit": commit(),
         "machine": machine(),
         "load_before": load_average(),
     }
@@ -104,7 +105,7 @@ def measure(sizes: dict[str, int], seed: int, naive: bool, console: Console) -> 
         # The same number of updates everywhere, so that small cases are not noise and big ones do not take forever.
         ticks = max(min(sizes["ticks"], LEAST_TICKS), sizes["ticks"] * sizes["objects"] // load.objects)
         figures = _run("engine", load, ticks, sizes["repetitions"])
-        cases[name] = {"load": asdict(load), "ticks": ticks, **figures}
+        cases[name] = {"load": asdict(load), "ticks": ticks, "load_average": load_average(), **figures}
         console.print(f"{name}: {figures['updates_per_s']:,.0f} updates/s", highlight=False)
     compared: dict[str, Any] | None = None
     if naive:

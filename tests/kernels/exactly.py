@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -38,7 +39,7 @@ def has(edges: list[Edge], x: float, y: float) -> bool:
 def ring(*points: Point) -> list[Edge]:
     """The edges of a closed ring through these points."""
     closed = [(float(x), float(y)) for x, y in (*points, points[0])]
-    return [(*a, *b) for a, b in zip(closed, closed[1:], strict=False) if a != b]
+    return [(*a, *b) for a, b in pairwise(closed) if a != b]
 
 
 def as_edges(*polygons: list[Edge]) -> Edges:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,7 +22,7 @@ def packed(keys: list[bytes]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
 
 
 def unpacked(offsets: NDArray[np.int64], data: NDArray[np.uint8]) -> list[bytes]:
-    return [data[a:b].tobytes() for a, b in zip(offsets, offsets[1:], strict=False)]
+    return [data[a:b].tobytes() for a, b in pairwise(offsets.tolist())]
 
 
 def assert_same(table: IdTable, known: dict[bytes, int], others: list[bytes]) -> None:
@@ -36,7 +38,8 @@ def assert_same(table: IdTable, known: dict[bytes, int], others: list[bytes]) ->
 
 @given(st.lists(st.tuples(st.lists(KEYS, max_size=30), st.sets(st.integers(0, 30))), max_size=8), st.booleans())
 def test_oracle_id_table_is_a_dict(steps: list[tuple[list[bytes], set[int]]], is_tiny: bool) -> None:
-    table, known = IdTable(1 if is_tiny else 64), {}
+    table = IdTable(1 if is_tiny else 64)
+    known: dict[bytes, int] = {}
     for added, gone in steps:
         for key, slot in zip(added, table.add(*packed(added)).tolist(), strict=True):
             assert known.setdefault(key, slot) == slot
@@ -62,7 +65,8 @@ def test_oracle_restored_id_table_goes_on(known: dict[bytes, int], more: list[by
 def test_example_many_ids_come_and_go() -> None:
     """Long probe chains, growth of slots and of key bytes, sweeping of old key bytes."""
     rng = np.random.default_rng(1)
-    table, known = IdTable(4), {}
+    table = IdTable(4)
+    known: dict[bytes, int] = {}
     for _ in range(60):
         keys = [b"k%d" % n * (1 + n % 3) for n in rng.integers(0, 400, 50).tolist()]
         for key, slot in zip(keys, table.add(*packed(keys)).tolist(), strict=True):

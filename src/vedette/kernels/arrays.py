@@ -1,4 +1,4 @@
-"""Arrays that belong together in a named tuple, treated as one; and arrays with room for more.
+"""Short names for kinds of arrays; arrays that belong together in a named tuple, treated as one; room for more.
 
 In: arrays, or a named tuple of them. Out: new ones of the same kind, so that compiled code never meets a new type.
 """
@@ -6,10 +6,18 @@ In: arrays, or a named tuple of them. Out: new ones of the same kind, so that co
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+F64: TypeAlias = NDArray[np.float64]
+I8: TypeAlias = NDArray[np.int8]
+I32: TypeAlias = NDArray[np.int32]
+I64: TypeAlias = NDArray[np.int64]
+U8: TypeAlias = NDArray[np.uint8]
+U64: TypeAlias = NDArray[np.uint64]
+B1: TypeAlias = NDArray[np.bool_]
 
 Arrays = TypeVar("Arrays", bound=NamedTuple)
 Kind = TypeVar("Kind", bound=np.generic)

@@ -16,9 +16,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import inline, jit
+from vedette.kernels.arrays import B1, F64, I32, I64, U64
 from vedette.kernels.grid import Grid, cell_of, cells_in
 from vedette.kernels.plane import (
     WIDE_CELLS,
@@ -35,12 +35,6 @@ from vedette.kernels.plane import (
 from vedette.kernels.shapes import DISC, distance2
 from vedette.kernels.sweep import QueryMoves
 from vedette.space import unit_vector
-
-F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-B1 = NDArray[np.bool_]
 
 
 class Events(NamedTuple):

@@ -15,14 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import jit
-
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-B1 = NDArray[np.bool_]
+from vedette.kernels.arrays import B1, I8, I32, I64
 
 
 class Pairs(NamedTuple):

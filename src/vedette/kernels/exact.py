@@ -9,14 +9,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import inline, jit
+from vedette.kernels.arrays import I64
 
 LIMBS = 68  # 2,098 bits from the smallest subnormal to the largest double, and 78 bits of headroom for carries
 _MASK = 0xFFFFFFFF
-
-I64 = NDArray[np.int64]
 
 
 @inline

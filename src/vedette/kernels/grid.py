@@ -10,12 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import inline
-
-F64 = NDArray[np.float64]
-I64 = NDArray[np.int64]
+from vedette.kernels.arrays import F64, I64
 
 
 class Grid(NamedTuple):

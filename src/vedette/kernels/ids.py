@@ -13,11 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vedette.compiled import inline, jit
-
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-U8 = NDArray[np.uint8]
-U64 = NDArray[np.uint64]
+from vedette.kernels.arrays import I32, I64, U8, U64
 
 
 @inline

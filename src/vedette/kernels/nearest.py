@@ -9,16 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import inline, jit
-
-F64 = NDArray[np.float64]
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U8 = NDArray[np.uint8]
-B1 = NDArray[np.bool_]
+from vedette.kernels.arrays import B1, F64, I8, I32, I64, U8
 
 
 class Ids(NamedTuple):

@@ -8,15 +8,9 @@ joined by its own move and left by the query's, cancels out here.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import jit
-
-F64 = NDArray[np.float64]
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-B1 = NDArray[np.bool_]
+from vedette.kernels.arrays import B1, F64, I8, I32, I64
 
 
 @jit

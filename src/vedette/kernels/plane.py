@@ -17,17 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vedette.compiled import inline, jit
+from vedette.kernels.arrays import B1, F64, I32, I64, U64
 from vedette.kernels.grid import Grid, cell_of, cells_in, cover
 from vedette.kernels.shapes import DISC, PARAMETERS, is_everything
 from vedette.space import disc_box
 
 WIDE_CELLS = 2048  # a moving query over more cells than this is cheaper to test always than to re-list
-
-F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-B1 = NDArray[np.bool_]
 
 
 class Objects(NamedTuple):

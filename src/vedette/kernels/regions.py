@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vedette.compiled import inline, jit
-
-F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
+from vedette.kernels.arrays import F64, I32
 
 
 class Regions(NamedTuple):

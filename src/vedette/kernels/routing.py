@@ -6,18 +6,12 @@ In: events in time order. Out: (item, region) pairs grouped by region, still in 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import jit
+from vedette.kernels.arrays import B1, F64, I8, I32, I64
 from vedette.kernels.regions import Regions, touch
 from vedette.kernels.sweep import LEAVE, UPSERT
 from vedette.space import disc_box
-
-F64 = NDArray[np.float64]
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-B1 = NDArray[np.bool_]
 
 
 @jit

@@ -17,17 +17,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import inline
+from vedette.kernels.arrays import F64, I64
 from vedette.space import box_has, planar_d2, sphere_d2
 
 RECT, DISC, POLYGON = 0, 1, 2
 PARAMETERS = 6
-
-F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 
 class Edges(NamedTuple):

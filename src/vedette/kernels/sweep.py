@@ -15,9 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import inline, jit
+from vedette.kernels.arrays import B1, F64, I8, I32, I64, U64
 from vedette.kernels.grid import Grid, cell_of, cells_in
 from vedette.kernels.plane import (
     Lists,
@@ -35,13 +35,6 @@ from vedette.kernels.shapes import DISC, RECT, Edges, distance2, shape_has
 from vedette.space import box_has, unit_vector
 
 UPSERT, LEAVE, REFRESH = 0, 1, 2  # REFRESH: the same row once more, with new filter bits or values
-
-F64 = NDArray[np.float64]
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-B1 = NDArray[np.bool_]
 
 
 class Moves(NamedTuple):

@@ -12,19 +12,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import inline, jit
+from vedette.kernels.arrays import F64, I8, I32, I64
 from vedette.kernels.exact import accumulate, rounded, settle
 from vedette.kernels.nearest import Ids, id_less
 
 COUNT, SUM, AVG, MIN, MAX = 0, 1, 2, 3, 4
-
-F64 = NDArray[np.float64]
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-B1 = NDArray[np.bool_]
 
 
 class Members(NamedTuple):

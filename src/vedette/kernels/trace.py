@@ -9,15 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.compiled import jit
+from vedette.kernels.arrays import B1, F64, I32, I64
 from vedette.kernels.regions import Regions, region_of
-
-F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-B1 = NDArray[np.bool_]
 
 FOREVER = np.iinfo(np.int64).max
 

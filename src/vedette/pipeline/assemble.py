@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from vedette.kernels.arrays import rows_of, widened
+from vedette.kernels.arrays import F64, I8, I32, I64, rows_of, widened
 from vedette.kernels.dwell import Pairs, Reports, delay
 from vedette.kernels.exact import LIMBS
 from vedette.kernels.ids import IdTable
@@ -31,12 +31,6 @@ from vedette.pipeline.rows import id_bytes, join
 from vedette.pipeline.setup import Setup
 
 VERSION = 1
-
-F64 = NDArray[np.float64]
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-B1 = NDArray[np.bool_]
 
 
 @dataclass

@@ -9,20 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vedette.kernels.arrays import all_enlarged, enlarged, widened
+from vedette.kernels.arrays import F64, I32, I64, U64, all_enlarged, enlarged, widened
 from vedette.kernels.balls import Balls, Events, Focals, follow
 from vedette.kernels.grid import Grid, fit, share_outside
 from vedette.kernels.plane import build_lists, empty_objects, empty_queries
 from vedette.kernels.shapes import DISC
 from vedette.kernels.sweep import QueryMoves, units_of
 from vedette.pipeline.catalogue import Entry
-
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-F64 = NDArray[np.float64]
-U64 = NDArray[np.uint64]
 
 
 class BallIndex:

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from vedette.kernels.arrays import enlarged
+from vedette.kernels.arrays import B1, F64, I32, I64, U64, enlarged
 from vedette.kernels.routing import route_balls, route_events
 from vedette.kernels.sweep import REFRESH, UPSERT, QueryMoves
 from vedette.pipeline.messages import (
@@ -26,12 +25,6 @@ from vedette.pipeline.messages import (
     no_focals,
 )
 from vedette.pipeline.setup import Setup
-
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-F64 = NDArray[np.float64]
-U64 = NDArray[np.uint64]
-B1 = NDArray[np.bool_]
 
 
 @dataclass

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from vedette.kernels.arrays import B1, F64, I32, I64
 from vedette.kernels.ids import IdTable
 from vedette.kernels.routing import route_focals
 from vedette.kernels.shapes import RECT
@@ -19,11 +19,6 @@ from vedette.pipeline.catalogue import Entry
 from vedette.pipeline.messages import FocalColumns
 from vedette.pipeline.planning import bucket_of, focal_bytes
 from vedette.pipeline.setup import Setup
-
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-F64 = NDArray[np.float64]
-B1 = NDArray[np.bool_]
 
 
 class FocalTable:

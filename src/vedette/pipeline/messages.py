@@ -12,18 +12,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from vedette.kernels.arrays import widened
+from vedette.kernels.arrays import B1, F64, I8, I32, I64, U64, widened
 from vedette.kernels.shapes import PARAMETERS
 from vedette.pipeline.rows import join
-
-F64 = NDArray[np.float64]
-I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-B1 = NDArray[np.bool_]
 
 BEFORE_TIME = int(np.iinfo(np.int64).min)  # the tick of what is registered before the first update
 
@@ -132,6 +124,7 @@ def no_reports(values: int, names: pa.DataType) -> ReportColumns:
 
 def merge_columns(parts: list[Any]) -> Any:
     """Columns of several senders in time order (order among equal times is free)."""
+    parts = [p for p in parts if len(p.t)] or parts[:1]
     if len(parts) == 1:
         return parts[0]
     kind = type(parts[0])

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from vedette.kernels.arrays import I64
 from vedette.pipeline.rows import join
-
-I64 = NDArray[np.int64]
 
 
 class Names:

@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from vedette.kernels.arrays import all_enlarged, enlarged, rows_of, widened
+from vedette.kernels.arrays import F64, I32, I64, all_enlarged, enlarged, rows_of, widened
 from vedette.kernels.grid import Grid, fit, share_outside
 from vedette.kernels.plane import (
     Lists,
@@ -48,10 +47,6 @@ from vedette.space import disc_box
 
 VERSION = 1
 FEW_ENTRIES = 4_000_000  # list entries of still queries that are always affordable
-
-F64 = NDArray[np.float64]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 
 class Participate:

@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from vedette.conditions import evaluate
+from vedette.kernels.arrays import B1, F64, I32, I64, U64
 from vedette.kernels.balls import Events
 from vedette.kernels.ids import IdTable
 from vedette.kernels.sweep import QueryMoves
@@ -38,12 +39,6 @@ from vedette.pipeline.setup import Setup
 from vedette.space import Space
 
 VERSION = 1
-
-I64 = NDArray[np.int64]
-I32 = NDArray[np.int32]
-F64 = NDArray[np.float64]
-U64 = NDArray[np.uint64]
-B1 = NDArray[np.bool_]
 
 
 @dataclass
