@@ -90,7 +90,8 @@ def test_oracle_names_are_swept(kind: pa.DataType) -> None:
         stays = np.sort(rng.choice(len(refs), 150, replace=False))
         refs, truth = refs[stays], [truth[i] for i in stays.tolist()]
         assert names.get(refs).to_pylist() == truth
-        if names.sweep(refs):
+        if names.is_worth_sweeping(len(refs)):
+            names.sweep(refs)
             swept += 1
             refs = np.arange(len(refs))
         assert names.get(refs).to_pylist() == truth
@@ -101,8 +102,9 @@ def test_oracle_names_are_swept(kind: pa.DataType) -> None:
 def test_example_sweeping_waits_until_it_is_worth_it() -> None:
     names = Names(pa.string())
     names.append(pa.array(["a"] * 4095))
-    assert not names.sweep(np.zeros(0, np.int64))
+    assert not names.is_worth_sweeping(0)
     assert names.append(pa.array([], pa.string())) == 4095
-    names.append(pa.array(["b"]))
-    assert names.sweep(np.zeros(0, np.int64))
+    names.append(pa.array(["b", "b"]))
+    assert names.is_worth_sweeping(0)
+    names.sweep(np.zeros(0, np.int64))
     assert names.append(pa.array(["c"])) == 0

@@ -274,11 +274,11 @@ def sweep(
                 o_words[s, v] = m_words[i, v]
             for v in range(m_values.shape[1]):
                 o_values[s, v] = m_values[i, v]
-            if had:
-                unlink_object(o_cell, o_next, o_prev, heads, s)
-            o_x[s], o_y[s], o_ux[s], o_uy[s], o_uz[s] = x, y, ux, uy, uz
             cell = cell_of(grid, x, y)
             same = had and stays and cell == old_cell
+            if had and not same:
+                unlink_object(o_cell, o_next, o_prev, heads, s)
+            o_x[s], o_y[s], o_ux[s], o_uy[s], o_uz[s] = x, y, ux, uy, uz
 
             # First the queries of the old cell, which it may leave; then those of the new one, which it may join.
             # If both cells are one, the second loop does both.
@@ -351,7 +351,8 @@ def sweep(
                         floats[n, 3 + v] = o_values[s, v]
                     n += 1
             if stays:
-                link_object(o_cell, o_next, o_prev, heads, s, cell)
+                if not same:
+                    link_object(o_cell, o_next, o_prev, heads, s, cell)
             else:
                 of_gid[gid] = -1
                 limbo[in_limbo] = s

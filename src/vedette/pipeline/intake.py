@@ -130,7 +130,10 @@ class Intake:
         kinds = dict(self.schema.attributes)
         used = {self.oid, self.t, self.x, self.y}
         schema = table if isinstance(table, pa.Schema) else table.schema
-        return [(c.lower(), c, kinds[c.lower()]) for c in schema.names if c not in used and c.lower() in kinds]
+        first: dict[str, str] = {}  # of two columns whose names differ in case only, the first counts
+        for column in schema.names:
+            first.setdefault(column.lower(), column)
+        return [(n, c, kinds[n]) for n, c in first.items() if c not in used and n in kinds]
 
     def _times(self, column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if self.schema.time == "timestamp":

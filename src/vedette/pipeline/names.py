@@ -29,10 +29,11 @@ class Names:
             self._chunks = [join(self._chunks)]
         return self._chunks[0].take(pa.array(refs))
 
-    def sweep(self, refs: I64) -> bool:
-        """Keep only these refs, renumbered in their order, if that is worth it."""
-        if self._length < 4 * len(refs) + 4096:
-            return False
+    def is_worth_sweeping(self, used: int) -> bool:
+        """Whether most ids are of objects that left."""
+        return self._length > 4 * used + 4096
+
+    def sweep(self, refs: I64) -> None:
+        """Keep only these refs, renumbered in their order."""
         self._chunks = [self.get(refs)]
         self._length = len(refs)
-        return True

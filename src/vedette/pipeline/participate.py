@@ -188,18 +188,24 @@ class Participate:
             columns.name + first,
         )
 
+    def _live(self) -> int:
+        """How many objects there are."""
+        return len(self._objects.cell) - 1 - int(self._slots.free_count[0])
+
     def _refit_if_needed(self, columns: MoveColumns) -> None:
         """A grid that suits how many objects and queries there are, and where."""
-        live = self._objects.cell >= 0
-        count = int(live.sum()) + len(columns.names)
-        still = int(np.count_nonzero(self._qid >= 0))
-        side = int(np.clip(np.sqrt(max(count / 4, 2 * still, 1)), 1, 1024))
+        count = self._live() + len(columns.names)
+        still = len(self._slot_of)
+        # Queries that move look at all objects of their cells, still ones only cost an update its list of queries.
+        per_cell = 8 if self._followers or len(self._lists.node_query) or self._lists.counts[0] else 64
+        side = int(np.clip(np.sqrt(max(count / per_cell, 2 * still, 1)), 1, 1024))
         if not (
             side > 2 * self._grid.rows
             or 3 * side < self._grid.rows
             or share_outside(self._grid, columns.x, columns.y) > 0.2
         ):
             return
+        live = self._objects.cell >= 0
         xs = np.concatenate((self._objects.x[live], columns.x))
         ys = np.concatenate((self._objects.y[live], columns.y))
         grid = fit(xs, ys, side)
@@ -417,8 +423,9 @@ class Participate:
                     max(m.frontier for m in messages),
                 )
             )
-        used = np.flatnonzero(self._objects.cell >= 0)
-        if self._names.sweep(self._slots.ref[used]):
+        if self._names.is_worth_sweeping(self._live()):
+            used = np.flatnonzero(self._objects.cell >= 0)
+            self._names.sweep(self._slots.ref[used])
             self._slots.ref[used] = np.arange(len(used))
         return answers
 

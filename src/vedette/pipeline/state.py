@@ -29,7 +29,12 @@ def encode(stage: str, version: int, meta: dict[str, Any], arrays: Arrays) -> by
         shapes.append(shape)
         payloads.append(_to_ipc(pa.table({"v": column})))
     table = pa.table({"name": names, "shape": shapes, "payload": pa.array(payloads, pa.large_binary())})
-    head = {b"stage": stage.encode(), b"version": str(version).encode(), b"meta": json.dumps(meta).encode()}
+    head = {
+        b"stage": stage.encode(),
+        b"version": str(version).encode(),
+        b"arrays": str(len(names)).encode(),
+        b"meta": json.dumps(meta).encode(),
+    }
     return _to_ipc(table.replace_schema_metadata(head))
 
 
@@ -39,7 +44,9 @@ def decode(stage: str, version: int, data: bytes) -> tuple[dict[str, Any], dict[
         table = pa.ipc.open_stream(data).read_all()
         head = table.schema.metadata or {}
         found = (head[b"stage"].decode(), int(head[b"version"]))
-    except (pa.ArrowInvalid, KeyError, ValueError) as error:
+        if table.num_rows != int(head[b"arrays"]):
+            raise ValueError(f"{table.num_rows} of {int(head[b'arrays'])} arrays are there")
+    except (pa.ArrowException, OSError, KeyError, ValueError) as error:
         raise StateError(f"this is not a saved state of Vedette ({error}); start without it") from error
     if found != (stage, version):
         raise StateError(

@@ -72,6 +72,7 @@ class Track:
         self._waiting: list[tuple[int, int, Statement]] = []
         self._sequence = 0
         self._ids = IdTable()
+        self._some_unused = False
         self._tracks = Tracks(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.int32))
         self._scratch: I64 = np.zeros(0, np.int64)
         self._open, self._open_at, self._open_slot = empty, empty.t, np.zeros(0, np.int32)
@@ -167,6 +168,7 @@ class Track:
             metrics["late"] = len(rows)
             return self._empty, rows
         slots = self._slots(rows)
+        self._some_unused = True  # ids of rows that have no effect
         order = np.lexsort((attribute_rank(rows), rows.y, rows.x, -rows.t, slots))
         slot, t = slots[order], rows.t[order]
         first = np.ones(len(order), np.bool_)
@@ -245,6 +247,7 @@ class Track:
                 else:
                     came = [e for e in came if e.qid != change.entry.qid]
         self._focals.follow(self.catalogue.queries.values(), self._ids)
+        self._some_unused = True  # focal objects that nobody follows any more
         self._make_room()
         for change, sequence in at_home:
             entry = change.entry
@@ -377,14 +380,17 @@ class Track:
 
     def _release(self) -> None:
         """Forget objects that are gone and wait for nothing, and numbers that no query uses."""
+        for shared in (self.catalogue.filters, self.catalogue.measures, self.catalogue.focals):
+            shared.forget_unused()
+        if self.setup.timeout is None and not self._some_unused:
+            return
+        self._some_unused = False
         span = self._ids.span
         unused = self._ids.is_live(span) & (self._tracks.region[:span] < 0) & (self._focals.of_slot[:span] < 0)
         unused[self._open_slot] = False
         gone = np.flatnonzero(unused).astype(np.int32)
         self._ids.free(gone)
         self._last.drop(gone.astype(np.int64))
-        for shared in (self.catalogue.filters, self.catalogue.measures, self.catalogue.focals):
-            shared.forget_unused()
 
     # ------------------------------------------------------------------------------------ save and load
 
