@@ -167,9 +167,11 @@ def disc_box(x: float, y: float, d2: float, wraps: bool) -> tuple[float, float, 
         return -math.inf, -math.inf, math.inf, math.inf
     if not wraps:
         radius = math.sqrt(d2) * (1.0 + OUTWARDS)
-        slack = radius + OUTWARDS * (abs(x) + abs(y)) + 1e-300
+        slack = radius + OUTWARDS * (abs(x) + abs(y)) + 1e-150  # squares of less than that vanish
         return x - slack, y - slack, x + slack, y + slack
-    half = min(1.0, math.sqrt(d2) * 0.5)
+    if d2 > 3.99:  # all but the surroundings of the antipode, where an arcsine has few valid digits
+        return -180.0, -90.0, 180.0, 90.0
+    half = math.sqrt(d2) * 0.5
     angle = 2.0 * math.asin(half) + OUTWARDS  # radians
     dlat = angle * DEGREES_PER_RADIAN * (1.0 + OUTWARDS)
     low, high = y - dlat, y + dlat

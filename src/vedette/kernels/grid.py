@@ -98,12 +98,12 @@ def fit(xs: F64, ys: F64, side: int) -> Grid:
     if len(xs) == 0:
         return Grid(0.0, 0.0, 1.0, 1.0, 1, 1)
     step = max(1, len(xs) // 8192)
-    low_x, high_x = np.quantile(xs[::step], (0.002, 0.998))
-    low_y, high_y = np.quantile(ys[::step], (0.002, 0.998))
-    width = max(float(high_x - low_x) * 1.1, 1e-9 * max(1.0, abs(float(low_x))))
-    height = max(float(high_y - low_y) * 1.1, 1e-9 * max(1.0, abs(float(low_y))))
-    x0 = (float(low_x) + float(high_x) - width) / 2
-    y0 = (float(low_y) + float(high_y) - height) / 2
+    low_x, high_x = np.quantile(xs[::step], (0.002, 0.998), method="nearest").tolist()
+    low_y, high_y = np.quantile(ys[::step], (0.002, 0.998), method="nearest").tolist()
+    width = max((high_x - low_x) * 1.1, 1e-9 * max(1.0, abs(low_x)))
+    height = max((high_y - low_y) * 1.1, 1e-9 * max(1.0, abs(low_y)))
+    x0 = (low_x + high_x - width) / 2
+    y0 = (low_y + high_y - height) / 2
     return Grid(x0, y0, side / width, side / height, side, side)
 
 

@@ -40,11 +40,11 @@ def split(xs: F64, ys: F64, count: int) -> Regions:
         if n == 1:
             next_region += 1
             return -next_region
-        spread = (np.ptp(x), np.ptp(y)) if len(x) else (0.0, 0.0)
+        spread = (np.ptp(x / 2), np.ptp(y / 2)) if len(x) else (0.0, 0.0)  # halves: a difference may overflow
         axis = depth % 2 if spread[0] == spread[1] else int(spread[1] > spread[0])
         values = y if axis else x
         left = n // 2
-        cut = float(np.quantile(values, left / n)) if len(values) else float(depth)
+        cut = float(np.quantile(values, left / n, method="lower")) if len(values) else float(depth)
         node = len(axes)
         axes.append(axis)
         cuts.append(cut)

@@ -8,7 +8,8 @@ parameters are replaced when the focal object moves.
 
 Point in polygon counts crossings of a ray to the east over the edges of all rings (even-odd, which is
 right for valid polygons with holes). The side of an edge on which a point lies is found with Shewchuk's
-filtered orientation test: in floating point where the error bound allows, else in exact expansions.
+filtered orientation test: in floating point where the error bound allows, else in exact expansions. (As long as
+products of coordinates neither overflow nor vanish: coordinates between 1e-70 and 1e70 in size, or 0.)
 """
 
 from __future__ import annotations
