@@ -21,8 +21,14 @@ help: ## this list
 demo: $(STAMP) ## a one-minute story in the terminal, ending in a table and a map
 	@$(BIN)/vedette demo
 
-test: $(STAMP) ## all tests, 300 random examples per property
+test: $(VENV)/.kernels ## all tests, 300 random examples per property
 	@VEDETTE_TEST_PROFILE=$${VEDETTE_TEST_PROFILE:-ci} $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST_ARGS)
+
+# Compiled code is kept beside the sources, and each kernel only looks at its own file: when any of them changes, all
+# of it goes, because kernels inline each other.
+$(VENV)/.kernels: $(STAMP) $(wildcard src/vedette/*.py src/vedette/kernels/*.py)
+	@find src -name '*.nb[ci]' -delete
+	@touch $@
 
 lint: $(STAMP) ## ruff: rules and formatting
 	@$(BIN)/ruff check .
