@@ -314,6 +314,7 @@ class Assemble:
         value[shipped] = self._places.values[steps.row[shipped], measure[shipped]]
         value[measure == OF_X] = self._places.x[steps.row[measure == OF_X]]
         value[measure == OF_Y] = self._places.y[steps.row[measure == OF_Y]]
+        told_before, _ = self._totals
         totals = self._aligned_totals(queries, code)
         heir = np.full(len(queries), -1, np.int32)
         for qid, old in heirs.items():
@@ -339,7 +340,7 @@ class Assemble:
         self._members = (queries.qid[members.query], members)
         self._totals = (queries.qid, totals)
         told_row = np.full(len(queries), -1, np.int64)
-        told_row[queries.index(self._totals_before)] = self._told_row
+        told_row[queries.index(told_before)] = self._told_row
         for mine in np.flatnonzero(heir >= 0):
             told_row[mine] = told_row[heir[mine]]
         told_row[news.query] = news.row  # in (query, t) order, so the last one stays
@@ -349,7 +350,6 @@ class Assemble:
     def _aligned_totals(self, queries: _Registry, code: I32) -> Totals:
         """The totals by the present query indices, with room for new queries: COUNT starts at 0, the others at null."""
         qids, old = self._totals
-        self._totals_before = qids
         n = len(queries)
         where = queries.index(qids)
         totals = Totals(
