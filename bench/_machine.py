@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-PACKAGES = ("vedette", "numpy", "numba", "llvmlite", "pyarrow", "lark")
+PACKAGES = ("vedette", "numpy", "numba", "llvmlite", "pyarrow", "lark", "pyspark")
 
 
 def machine() -> dict[str, Any]:

@@ -19,7 +19,14 @@ import pytest
 import vedette as vd
 from tests.docs.blocks import ROOT, Block, blocks_of, pages
 
-PAGES = [pytest.param(page, id=str(page.relative_to(ROOT))) for page in pages()]
+
+def _marks(page: Path) -> list[pytest.MarkDecorator]:
+    """Pages that start Spark run where the other tests do that need a session."""
+    needs_spark = any(b.language == "python" and "spark" in b.text for b in blocks_of(page))
+    return [pytest.mark.xdist_group("spark")] if needs_spark else []
+
+
+PAGES = [pytest.param(page, id=str(page.relative_to(ROOT)), marks=_marks(page)) for page in pages()]
 KINDS = {"python", "text", "sql", "console", "sh", ""}
 WITHOUT_END = {"demo", "bench"}  # these take a minute; they have tests of their own
 

@@ -58,3 +58,33 @@ def test_example_a_batch_may_lack_attributes_and_bring_others() -> None:
     run.feed(pa.table({"oid": ["a"], "t": [2], "x": [1.0], "y": [1.0], "colour": ["red"]}))
     run.finish()
     assert [(c["t"], c["sign"]) for c in run.last.changes.to_pylist()] == [(2, -1)]
+
+
+def test_example_a_focal_that_was_never_seen_inherits_no_place() -> None:
+    """The number of a focal that nobody follows any more is given to another one, which is nowhere yet."""
+    watch = vd.Watch(queries="CREATE QUERY q AS SELECT oid FROM objects INSIDE CIRCLE (1) AROUND bus;")
+    run = vd.local(watch)
+    assert told(run, ("bus", 0, 0.0), ("a", 0, 0.5), ("a", 1, 0.5)) == [("q", 0, 1, "a")]
+    watch.drop("q")
+    told(run, ("a", 2, 0.5))
+    told(run, ("a", 3, 0.5))
+    watch.add("CREATE QUERY r AS SELECT oid FROM objects INSIDE CIRCLE (1) AROUND cab;")
+    assert told(run, ("a", 4, 0.5)) == []
+    assert told(run, ("cab", 5, 1.2), ("a", 6, 0.5)) == [("r", 5, 1, "a")]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_example_a_focal_that_moved_on_while_nobody_in_the_region_followed(at_once: bool) -> None:
+    """KNN keeps the focal known; the region that it left long ago must not take a new range for one of its own."""
+    around = "SELECT oid FROM objects INSIDE CIRCLE (1) AROUND bus"
+    watch = vd.Watch(
+        queries=f"CREATE QUERY q AS {around};\nCREATE QUERY n AS SELECT oid FROM objects KNN 1 AROUND bus;", regions=2
+    )
+    run = vd.local(watch)
+    told(run, ("bus", 0, 0.0), ("a", 0, -0.5), ("b", 0, 100.0), ("c", 0, 101.0))
+    told(run, ("a", 1, -0.5))
+    watch.add("DROP QUERY q;", at=2)
+    watch.add(f"CREATE QUERY r AS {around};", at=6)
+    steps = [("bus", 3, 0.1), ("bus", 4, 50.0), ("bus", 5, 102.0), ("a", 7, -0.5)]
+    changes = told(run, *steps) if at_once else [c for step in steps for c in told(run, step)]
+    assert [c for c in changes if c[0] == "r"] == [("r", 6, 1, "c")]

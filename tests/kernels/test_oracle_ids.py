@@ -55,11 +55,48 @@ def test_oracle_id_table_is_a_dict(steps: list[tuple[list[bytes], set[int]]], is
 )
 def test_oracle_restored_id_table_goes_on(known: dict[bytes, int], more: list[bytes]) -> None:
     table = IdTable()
-    table.restore(np.array(list(known.values()), np.int32), *packed(list(known)))
+    slots = np.array(list(known.values()), np.int32)
+    free = np.setdiff1d(np.arange(max(known.values(), default=-1) + 1, dtype=np.int32), slots)
+    table.restore(slots, *packed(list(known)), free)
     assert_same(table, known, [key for key in more if key not in known])
     for key, slot in zip(more, table.add(*packed(more)).tolist(), strict=True):
         assert known.setdefault(key, slot) == slot
     assert_same(table, known, [])
+
+
+@given(
+    st.lists(st.tuples(st.lists(KEYS, max_size=20), st.sets(st.integers(0, 20)), st.booleans()), max_size=6), st.data()
+)
+def test_agrees_slots_do_not_depend_on_row_order_or_restoring(
+    steps: list[tuple[list[bytes], set[int], bool]], data: st.DataObject
+) -> None:
+    """One table gets the rows as they are, the other in another order, with repeats, and is restored at times."""
+    kept, other = IdTable(1), IdTable()
+    known: dict[bytes, int] = {}
+    for added, gone, is_restored in steps:
+        repeated = added + (data.draw(st.lists(st.sampled_from(added), max_size=5)) if added else [])
+        shuffled = data.draw(st.permutations(repeated))
+        known |= dict(zip(added, kept.add(*packed(added)).tolist(), strict=True))
+        assert other.add(*packed(shuffled)).tolist() == [known[key] for key in shuffled]
+        leaving = [key for n, key in enumerate(sorted(known)) if n in gone]
+        slots = np.array([known.pop(key) for key in leaving], np.int32)
+        kept.free(slots)
+        other.free(slots)
+        if is_restored:
+            live = np.flatnonzero(other.is_live(other.span)).astype(np.int32)
+            saved = (live, *other.bytes_of(live), other.free_slots())
+            other = IdTable()
+            other.restore(*saved)
+        for table in (kept, other):
+            assert_same(table, known, leaving)
+        assert kept.span == other.span
+
+
+def test_example_new_ids_are_numbered_in_the_order_of_their_bytes() -> None:
+    table = IdTable()
+    assert table.add(*packed([b"b", b"", b"ab", b"b", b"a", b"\xff"])).tolist() == [3, 0, 2, 3, 1, 4]
+    table.free(np.array([3, 1], np.int32))
+    assert table.add(*packed([b"z", b"ab", b"c", b"x"])).tolist() == [5, 2, 1, 3]
 
 
 def test_example_many_ids_come_and_go() -> None:

@@ -307,3 +307,17 @@ def test_example_rows_as_they_may_have_looked() -> None:
     again = intake.as_input(rows, AHEAD)
     assert again.drop_columns(["tags", "reason"]).equals(given.drop_columns("tags"))
     assert again["reason"].to_pylist() == [AHEAD]
+
+
+def test_example_times_as_text_with_and_without_an_offset() -> None:
+    texts = ["2026-01-01 00:00:00", "2026-01-01T00:00:05Z", "2026-01-01T02:00:07+02:00", "soon", None]
+    for some in (texts, texts[:1], texts[1:3], texts[3:]):
+        table = pa.table(
+            {"oid": [1] * len(some), "t": pa.array(some, pa.string()), "x": [0.0] * len(some), "y": [0.0] * len(some)}
+        )
+        rows, rejects = bind(table.schema, planar()).read(table)
+        seconds = {"2026-01-01 00:00:00": 0, "2026-01-01T00:00:05Z": 5, "2026-01-01T02:00:07+02:00": 7}
+        assert [(t - 1_767_225_600_000_000) / 1e6 for t in rows.t.tolist()] == [
+            seconds[s] for s in some if s in seconds
+        ]
+        assert rejects.num_rows == len(some) - len(rows)

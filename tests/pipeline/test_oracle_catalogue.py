@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vedette.kernels.regions import split
 from vedette.lang import parse
 from vedette.model import Drop, Schema, Statement
 from vedette.pipeline.catalogue import Catalogue, Change, Numbers
-from vedette.pipeline.setup import Setup
 from vedette.space import planar
 
-SETUP = Setup(
-    planar(),
-    Schema("string", "long", (("speed", "double"), ("load", "long"))),
-    0,
-    None,
-    None,
-    "apply",
-    1,
-    split(np.zeros(0), np.zeros(0), 1),
-)
+SPACE = planar()
+SCHEMA = Schema("string", "long", (("speed", "double"), ("load", "long")))
 KEYS = "abcd"
 
 
@@ -55,7 +44,7 @@ def test_oracle_numbers(batches: list[list[tuple[str, str]]]) -> None:
 
 
 def statements(sql: str) -> list[Statement]:
-    return parse(sql, space=SETUP.space)
+    return parse(sql, space=SPACE)
 
 
 def create(name: str, *, where: str = "", select: str = "oid", place: str = "INSIDE (0, 0, 1, 1)") -> str:
@@ -75,7 +64,7 @@ def end_batch(catalogue: Catalogue) -> list[list[int]]:
 
 
 def test_example_queries_share_filters_measures_and_focals() -> None:
-    catalogue = Catalogue(SETUP)
+    catalogue = Catalogue(SPACE, SCHEMA)
     apply(catalogue, create("q1", where="WHERE speed > 1", select="SUM(load)", place="INSIDE CIRCLE (1) AROUND bus"))
     apply(catalogue, create("q2", where="WHERE load = 2", select="MAX(speed)", place="KNN 2 AROUND cab"))
     apply(catalogue, create("q3", where="WHERE speed  >  1", select="AVG(load)", place="KNN 3 AROUND bus"))
@@ -89,7 +78,7 @@ def test_example_queries_share_filters_measures_and_focals() -> None:
 
 
 def test_example_a_number_is_used_again_only_after_the_batch() -> None:
-    catalogue = Catalogue(SETUP)
+    catalogue = Catalogue(SPACE, SCHEMA)
     apply(catalogue, create("q1", where="WHERE speed > 1") + create("q2", where="WHERE speed > 2"))
     catalogue.apply(drop("q1"))
     apply(catalogue, create("q3", where="WHERE speed > 3"))
@@ -100,7 +89,7 @@ def test_example_a_number_is_used_again_only_after_the_batch() -> None:
 
 
 def test_example_dropped_and_wanted_again_in_one_batch() -> None:
-    catalogue = Catalogue(SETUP)
+    catalogue = Catalogue(SPACE, SCHEMA)
     apply(catalogue, create("q1", where="WHERE speed > 1"))
     end_batch(catalogue)
     catalogue.apply(drop("q1"))
@@ -112,7 +101,7 @@ def test_example_dropped_and_wanted_again_in_one_batch() -> None:
 
 def test_example_statements_without_effect() -> None:
     """A name that came or went meanwhile."""
-    catalogue = Catalogue(SETUP)
+    catalogue = Catalogue(SPACE, SCHEMA)
     assert [change.comes for change in apply(catalogue, create("q1"))] == [True]
     (again,) = statements(create("q2"))
     assert [len(catalogue.apply(statement)) for statement in (drop("q1"), drop("q1"), again, again)] == [1, 0, 1, 0]
@@ -120,7 +109,7 @@ def test_example_statements_without_effect() -> None:
 
 
 def test_example_replace_is_a_drop_and_a_create() -> None:
-    catalogue = Catalogue(SETUP)
+    catalogue = Catalogue(SPACE, SCHEMA)
     apply(catalogue, create("q1", where="WHERE speed > 1"))
     changes = apply(catalogue, create("q1", where="WHERE load = 1").replace("CREATE", "CREATE OR REPLACE"))
     assert [(c.entry.qid, c.comes, c.replaces) for c in changes] == [(0, False, False), (1, True, True)]
@@ -140,7 +129,7 @@ PLACES = st.sampled_from(["INSIDE (0, 0, 1, 1)", "INSIDE CIRCLE (1) AROUND bus",
 )
 def test_agrees_saved_and_loaded(steps: list[tuple[str, int, str, str, str]]) -> None:
     """A catalogue that is saved and loaded after a batch gives the same numbers as one that never was."""
-    kept, loaded = Catalogue(SETUP), Catalogue(SETUP)
+    kept, loaded = Catalogue(SPACE, SCHEMA), Catalogue(SPACE, SCHEMA)
     for step, n, where, select, place in steps:
         if step in ("create", "drop"):
             sql = create(f"q{n}", where=where, select=select, place=place).replace("CREATE", "CREATE OR REPLACE")
@@ -149,7 +138,7 @@ def test_agrees_saved_and_loaded(steps: list[tuple[str, int, str, str, str]]) ->
         else:
             assert end_batch(kept) == end_batch(loaded)
             if step == "save":
-                loaded = Catalogue.load(SETUP, json.loads(json.dumps(loaded.dump())))
+                loaded = Catalogue.load(SPACE, SCHEMA, json.loads(json.dumps(loaded.dump())))
         assert kept.dump() == loaded.dump()
         assert kept.filters.items == loaded.filters.items
         assert kept.measures.items == loaded.measures.items

@@ -37,6 +37,9 @@ c,3,30,30,car
 
 
 def vedette(*words: object) -> Result:
+    """A command; `run` in this process unless it says otherwise. What Spark does is in tests/runtime/spark."""
+    if words[0] == "run" and "--engine" not in words:
+        words += ("--engine", "local")
     result = CliRunner().invoke(app, [str(word) for word in words])
     assert result.exception is None or isinstance(result.exception, SystemExit), result.output
     assert "Traceback" not in result.output
@@ -227,7 +230,12 @@ def test_example_run_refuses_to_overwrite(place: Path) -> None:
         (["run", "q.sql", "--input", "none.csv", "--output", "o"], 1, "no such file"),
         (["run", "q.sql", "--input", "q.sql", "--output", "o"], 1, "ends in .sql"),
         (["run", "q.sql", "--input", "in.csv", "--output", "in.csv"], 1, "is a file"),
-        (["run", "q.sql", "--input", "in.csv", "--output", "o", "--engine", "spark"], 1, "no Spark engine yet"),
+        (
+            ["run", "q.sql", "--input", "in.csv", "--output", "o", "--engine", "spark", "--batch-rows", "5"],
+            1,
+            "--batch-files",
+        ),
+        (["run", "q.sql", "--input", "in.csv", "--output", "o", "--commands", "c"], 1, "--engine spark"),
         (["run", "q.sql", "--input", "in.csv", "--output", "o", "--master", "local[2]"], 2, "--engine spark"),
         (["run", "q.sql", "--input", "in.csv", "--output", "o", "--bounds", "1,2,3"], 2, "x0,y0,x1,y1"),
         (["run", "q.sql", "--input", "in.csv", "--output", "o", "--bounds", "5,5,1,1"], 1, "x0 < x1"),

@@ -39,7 +39,7 @@ def test_agrees_with_a_run_of_its_own_files(told: tuple[Path, str]) -> None:
     result = CliRunner().invoke(
         app,
         ["run", str(folder / "queries.sql"), "--input", str(folder / "updates.parquet"), "--output", str(again),
-         "--timeout", "16s"],
+         "--timeout", "16s", "--engine", "local"],
     )  # fmt: skip
     assert result.exit_code == 0, result.output
     keys = [("t", "ascending"), ("query", "ascending"), ("oid", "ascending"), ("sign", "ascending")]

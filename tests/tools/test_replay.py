@@ -76,20 +76,20 @@ def test_example_parts_are_readable_folders(tmp_path: Path, kind: Any) -> None:
     replay(source, Echo, PartFiles(tmp_path / "out", kind))
     folder = tmp_path / "out" / "changes"
     names = sorted(p.name for p in folder.iterdir())
-    assert names == [f"part-0000{n}.{kind}" for n in (0, 2, 4)]  # 1 and 3 changed nothing
+    assert names == [f"part-0000{n}.{kind}" for n in (0, 2, "4.end")]  # 1 and 3 changed nothing
     if kind != "json":
         table = ds.dataset(folder, format=kind).to_table()
         assert table.schema.names == ["query", "t", "seen"]
         assert max(table["t"].to_pylist()) == 11
         assert ds.dataset(tmp_path / "out" / "late", format=kind).to_table().num_rows == 0
     else:
-        assert (folder / "part-00004.json").read_text() == '{"query": "q", "t": 11, "seen": [11]}\n'
+        assert (folder / "part-00004.end.json").read_text() == '{"query": "q", "t": 11, "seen": [11]}\n'
         assert (tmp_path / "out" / "late" / "part-00000.json").read_text() == ""
 
 
 def test_example_lists_are_json_in_csv(tmp_path: Path) -> None:
     replay(FileSource(make_input(tmp_path / "in", 1)), Echo, PartFiles(tmp_path / "out", "csv"))
-    assert pyarrow.csv.read_csv(tmp_path / "out/changes/part-00001.csv")["seen"].to_pylist() == ["[2]"]
+    assert pyarrow.csv.read_csv(tmp_path / "out/changes/part-00001.end.csv")["seen"].to_pylist() == ["[2]"]
 
 
 def test_example_a_full_folder_is_not_touched(tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ def _killed(source: FileSource, out: Path, place: Path, where: str, when: int) -
             return self.last.changes
 
     class Parts(PartFiles):
-        def write(self, number: int, outcome: Outcome) -> None:
-            super().write(number, outcome)
+        def write(self, number: int, outcome: Outcome, *, is_end: bool = False) -> None:
+            super().write(number, outcome, is_end=is_end)
             count("write")
 
     class Point(Checkpoint):

@@ -124,8 +124,8 @@ def run_benchmark(name: str, arguments: list[str]) -> int:
     folder = next((root / "bench" for root in roots if (root / "bench").is_dir()), None)
     if folder is None:
         raise ConfigError("benchmarks are part of the source tree; run this command in a checkout of it")
-    script = folder / f"{name}.py"
-    if not name.isidentifier() or not script.is_file():
-        known = ", ".join(sorted(p.stem for p in folder.glob("*.py") if not p.stem.startswith("_"))) or "none"
+    script = folder / (name.replace("-", "_") + ".py")
+    if not script.stem.isidentifier() or not script.is_file():
+        known = ", ".join(sorted(p.stem.replace("_", "-") for p in folder.glob("*.py") if p.stem[0] != "_")) or "none"
         raise ConfigError(f"there is no benchmark {name!r}; known: {known}")
     return subprocess.run([sys.executable, str(script), *arguments], check=False).returncode

@@ -84,17 +84,28 @@ def run(
         Literal["apply", "drop"], typer.Option(help="Late rows: the newest takes effect, or none does.")
     ] = "apply",
     max_ahead: Annotated[str, typer.Option(help="Reject rows further than this in the future.")] = "none",
-    regions: Annotated[int, typer.Option(help="Parts into which space is cut.", min=1)] = 1,
-    buckets: Annotated[int, typer.Option(help="Parts into which objects and queries are cut.", min=1)] = 1,
+    regions: Annotated[
+        int | None, typer.Option(help="Parts into which space is cut; if left out one a core, local: 1.", min=1)
+    ] = None,
+    buckets: Annotated[
+        int | None, typer.Option(help="Parts into which objects and queries are cut; if left out as above.", min=1)
+    ] = None,
     batch_files: Annotated[int, typer.Option(help="Files in a micro-batch.", min=1)] = 1,
-    batch_rows: Annotated[int | None, typer.Option(help="Cut micro-batches at so many rows.", min=1)] = None,
+    batch_rows: Annotated[
+        int | None, typer.Option(help="Cut micro-batches at so many rows (local engine).", min=1)
+    ] = None,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Remember where the run stands; the same command goes on there.", metavar="DIR")
     ] = None,
     engine: Annotated[
-        Literal["local", "spark"], typer.Option(help="local: in this process. (spark is to come.)")
-    ] = "local",
-    master: Annotated[str | None, typer.Option(help="Spark master, for --engine spark.")] = None,
+        Literal["spark", "local"], typer.Option(help="local: in this process, without Spark. Same changes from both.")
+    ] = "spark",
+    master: Annotated[
+        str | None, typer.Option(help="Spark master, such as spark://host:7077; if left out this machine.")
+    ] = None,
+    commands: Annotated[
+        Path | None, typer.Option(help="Folder of SQL files, taken as commands while the run goes on.", metavar="DIR")
+    ] = None,
     renames: MapOption = None,
     table: TableOption = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace earlier output, start over.")] = False,
@@ -113,8 +124,8 @@ def run(
     run_job(
         Job(
             queries, source, output, kind, space, _bounds(bounds), 0 if wait is None else wait, parse_span(timeout),
-            late, parse_span(max_ahead), regions, buckets, batch_files, batch_rows, checkpoint, engine,
-            parse_map(renames or ()), parse_tables(table or ()), overwrite, quiet,
+            late, parse_span(max_ahead), regions, buckets, batch_files, batch_rows, checkpoint, engine, master,
+            commands, parse_map(renames or ()), parse_tables(table or ()), overwrite, quiet,
         )
     )  # fmt: skip
 

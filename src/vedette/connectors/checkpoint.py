@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from vedette.connectors.protocol import Position
 from vedette.errors import ConfigError, StateError
 
 MAGIC = b"VEDETTE-RUN\x01"
+COUNTS = ("buckets", "regions")
 
 
 class Checkpoint:
@@ -27,6 +29,7 @@ class Checkpoint:
         self.batches = 0
         self.position: Position = (0, 0)
         self.state = b""
+        self.counts: dict[str, int] = {}
         if self.folder.exists() and not self.folder.is_dir():
             raise ConfigError(f"{self.folder} is a file; --checkpoint needs a folder")
 
@@ -37,19 +40,26 @@ class Checkpoint:
     def load(self, source: dict[str, Any]) -> None:
         """Take up `batches` and `state`; a StateError if they belong to another run."""
         header, state = self._read()
+        self.counts = {name: header["settings"][name] for name in COUNTS if name in header["settings"]}
         for name, value in self.settings.items():
-            if header["settings"].get(name) != value:
+            before = header["settings"].get(name)
+            if name in COUNTS and before not in (None, value):
                 raise StateError(
-                    f"{self.path} belongs to a run with another {name} ({_short(header['settings'].get(name))}, now "
+                    f"{self.path} was made with {before} {name}, which cannot change: go on with --{name} {before} "
+                    f"instead of {value}, start over with --overwrite, or use another --checkpoint folder"
+                )
+            if before != value and name not in COUNTS:
+                raise StateError(
+                    f"{self.path} belongs to a run with another {name} ({_short(before)}, now "
                     f"{_short(value)}); start over with --overwrite, or use another --checkpoint folder"
                 )
-        before = header["source"]
+        read = header["source"]
         for name in source.keys() - {"files"}:
-            if before.get(name) != source[name]:
+            if read.get(name) != source[name]:
                 raise StateError(
-                    f"{self.path} was made with {name} = {before.get(name)}, now {source[name]}; keep it the same"
+                    f"{self.path} was made with {name} = {read.get(name)}, now {source[name]}; keep it the same"
                 )
-        used = before["files"][: header["position"][0]]
+        used = read["files"][: header["position"][0]]
         if source["files"][: len(used)] != used:
             raise StateError(
                 f"{self.path}: the files read so far are no longer the first ones of the input; "
@@ -73,9 +83,16 @@ class Checkpoint:
             raise ConfigError(f"cannot write the checkpoint {self.path}: {error.strerror}") from error
         self.batches, self.position, self.state = batches, position, state
 
+    def pin(self, counts: dict[str, int], source: dict[str, Any]) -> None:
+        """Note numbers of buckets and regions that were not asked for but chosen."""
+        self.settings = self.settings | counts
+        self.save(self.batches, self.position, self.state, source)
+
     def forget(self) -> None:
         """Start over."""
         self.path.unlink(missing_ok=True)
+        (self.folder / "totals.json").unlink(missing_ok=True)
+        shutil.rmtree(self.folder / "spark", ignore_errors=True)  # Spark's own checkpoint, where it was the engine
         self.batches, self.position, self.state = 0, (0, 0), b""
 
     def _read(self) -> tuple[dict[str, Any], bytes]:

@@ -67,6 +67,7 @@ class FileSource:
         if batch_rows is not None and batch_rows < 1:
             raise ConfigError(f"--batch-rows must be at least 1, not {batch_rows}")
         self.files = find_files(path)
+        self._anywhere = [file.absolute() for file in self.files]  # workers may have another working directory
         self.batch_files, self.batch_rows = batch_files, batch_rows
         self.notes: list[str] = []
         self.layout = _pin_first(self.files, columns or {}, is_lonlat, self.notes)
@@ -80,6 +81,15 @@ class FileSource:
     def identity(self) -> dict[str, Any]:
         """How the stream is cut and what it is made of; a longer list of files continues a shorter one."""
         return {"batch_files": self.batch_files, "batch_rows": self.batch_rows, "files": [str(f) for f in self.files]}
+
+    @property
+    def names(self) -> list[str]:
+        """The files, in order, by names that hold in every process of this machine."""
+        return [str(file) for file in self._anywhere]
+
+    def tables(self, number: int) -> Iterator[pa.Table]:
+        """The rows of one file, by its number."""
+        return self._read(self._anywhere[number])
 
     def pieces(self, number: int = 0, position: Position = (0, 0)) -> Iterator[Piece]:
         """All micro-batches from a position on, numbered from `number`."""

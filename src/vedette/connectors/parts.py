@@ -49,17 +49,21 @@ class PartFiles:
         for left_over in self.folder.glob("*/.part-*"):
             left_over.unlink()
 
-    def write(self, number: int, outcome: Outcome) -> None:
-        """Keep the three tables of a micro-batch."""
+    def write(self, number: int, outcome: Outcome, *, is_end: bool = False) -> None:
+        """Keep the three tables of a micro-batch. Those of the end of the input are void once anything follows."""
+        ending = f".end.{self.format}" if is_end else f".{self.format}"
         for kind in KINDS:
             table: pa.Table = getattr(outcome, kind)
             if kind == "changes":
                 table = _ordered(table)
-            path = self.folder / kind / f"part-{number:05d}.{self.format}"
+            path = self.folder / kind / f"part-{number:05d}{ending}"
             if table.num_rows or number == 0:
                 write_file(path, table, self.format)
             else:
                 path.unlink(missing_ok=True)
+        for void in self._parts():
+            if void.name.endswith(f".end.{self.format}") and not (is_end and _number(void) == number):
+                void.unlink()
 
     def trim(self, count: int) -> None:
         """Remove the parts of all micro-batches from `count` on."""
@@ -69,7 +73,7 @@ class PartFiles:
 
     def has_part(self, number: int) -> bool:
         """True if the changes of this micro-batch were written, in this format."""
-        return (self.folder / "changes" / f"part-{number:05d}.{self.format}").exists()
+        return any(_number(part) == number for part in (self.folder / "changes").glob(f"part-*.{self.format}"))
 
     def _parts(self) -> list[Path]:
         return sorted(p for kind in KINDS for p in (self.folder / kind).glob("part-*") if _number(p) >= 0)

@@ -71,8 +71,8 @@ class Run(Protocol):
 class Sink(Protocol):
     """Keeps outcomes by the number of their micro-batch; writing a number again replaces it."""
 
-    def write(self, number: int, outcome: Outcome) -> None:
-        """Keep the three tables of a micro-batch."""
+    def write(self, number: int, outcome: Outcome, *, is_end: bool = False) -> None:
+        """Keep the three tables of a micro-batch; those of the end of the input are void once anything follows."""
 
     def trim(self, count: int) -> None:
         """Forget every number from `count` on."""

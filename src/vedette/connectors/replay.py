@@ -36,7 +36,7 @@ def replay(
         if progress:
             progress(piece, run)
     run.finish()
-    sink.write(done, _outcome(run))
+    sink.write(done, _outcome(run), is_end=True)
     if progress:
         progress(None, run)
     return run

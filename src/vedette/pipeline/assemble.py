@@ -10,7 +10,9 @@ positions; the steps hand on row numbers, so that ids, places and values are loo
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ from vedette.pipeline.planning import OF_X, OF_Y
 from vedette.pipeline.rows import id_bytes, join
 from vedette.pipeline.setup import Setup
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass
@@ -91,6 +93,12 @@ class _Registry:
         self.dropped = np.zeros(len(commands), np.bool_)
         self.end = np.zeros(len(commands), np.int64)
 
+    def copy(self) -> _Registry:
+        """The same queries, for batches of its own."""
+        other = copy(self)
+        other.dropped, other.end = self.dropped.copy(), self.end.copy()
+        return other
+
     def begin(self, drops: dict[int, int], frontier: int) -> None:
         """A batch that ends at the frontier, and in which some queries go."""
         self.end[:] = frontier
@@ -113,6 +121,7 @@ class Assemble:
         self.setup = setup
         self._queries: dict[int, dict[str, Any]] = {}
         self._registry: _Registry | None = None  # columns of the queries, made anew when some come or go
+        self._standing: bytes | None = None  # the queries as they were saved last, until a command comes
         none = np.zeros(0, np.int64)
         floats = np.zeros(0)
         self._places = _Places(none, floats, floats, np.zeros((0, 0)), pa.array([], oid_type))
@@ -147,6 +156,8 @@ class Assemble:
                 heirs[command["qid"]] = current[command["name"]]
             current[command["name"]] = command["qid"]
             self._queries[command["qid"]] = command
+        if commands:
+            self._standing = None
         if commands or self._registry is None:
             self._registry = _Registry([self._queries[q] for q in sorted(self._queries)])
         queries = self._registry
@@ -185,7 +196,7 @@ class Assemble:
 
     def _codes(self) -> I32:
         """A number for each distinct id among the rows."""
-        return IdTable().add(*id_bytes(self._places.oid))
+        return IdTable().add_as_they_come(*id_bytes(self._places.oid))
 
     def _ids(self) -> Ids:
         oid = self._places.oid
@@ -393,23 +404,26 @@ class Assemble:
         self._members = (self._members[0], self._members[1]._replace(row=np.searchsorted(used, refs[2])))
         self._told_row = np.where(self._told_row >= 0, np.searchsorted(used, self._told_row), -1)
 
-    def save(self) -> bytes:
-        """Everything that the next step needs."""
-        meta = {"queries": list(self._queries.values())}
+    def save(self) -> dict[str, bytes]:
+        """Everything that the next step needs; "standing" is the same object until a command comes."""
+        if self._standing is None:
+            self._standing = state.encode("assemble standing", VERSION, {"queries": list(self._queries.values())}, {})
         arrays: dict[str, Any] = {f"places.{n}": getattr(self._places, n) for n in ("gid", "x", "y", "values", "oid")}
         for name in ("candidates", "pairs", "members", "totals"):
             qids, columns = getattr(self, "_" + name)
             arrays[f"{name}.qid"] = qids
             arrays.update({f"{name}.{field}": getattr(columns, field) for field in columns._fields})
         arrays["told_row"] = self._told_row
-        return state.encode("assemble", VERSION, meta, arrays)
+        return {"standing": self._standing, "columns": state.encode("assemble", VERSION, {}, arrays)}
 
     @classmethod
-    def load(cls, setup: Setup, oid_type: pa.DataType, data: bytes) -> Assemble:
+    def load(cls, setup: Setup, oid_type: pa.DataType, saved: dict[str, bytes]) -> Assemble:
         """The bucket again."""
-        meta, a = state.decode("assemble", VERSION, data)
+        _, a = state.decode("assemble", VERSION, saved["columns"])
         self = cls(setup, oid_type)
-        self._queries = {c["qid"]: c for c in meta["queries"]}
+        self._standing = saved["standing"]
+        queries, registry = _queries(self._standing)
+        self._queries, self._registry = dict(queries), registry.copy()
         self._places = _Places(*(a[f"places.{n}"] for n in ("gid", "x", "y", "values", "oid")))
         kinds: dict[str, Any] = {"candidates": Candidates, "pairs": Pairs, "members": Members, "totals": Totals}
         for name, kind in kinds.items():
@@ -417,6 +431,14 @@ class Assemble:
             setattr(self, "_" + name, (a[f"{name}.qid"], columns))
         self._told_row = a["told_row"]
         return self
+
+
+@lru_cache(maxsize=16)
+def _queries(standing: bytes) -> tuple[dict[int, dict[str, Any]], _Registry]:
+    """The saved queries, to be copied: most states that are loaded in a process have the same ones."""
+    meta, _ = state.decode("assemble standing", VERSION, standing)
+    queries = {c["qid"]: c for c in meta["queries"]}
+    return queries, _Registry([queries[q] for q in sorted(queries)])
 
 
 def _column(commands: list[dict[str, Any]], name: str, kind: Any) -> NDArray[Any]:

@@ -32,6 +32,7 @@ class BallIndex:
         self._lists = build_lists(self._grid, self._objects, self._queries, wraps)
         self.qid: I64 = np.full(1, -1, np.int64)
         self._slot: dict[int, int] = {}
+        self._free: list[int] = []
         self._fresh: list[int] = []
         self._stale = False
 
@@ -42,6 +43,10 @@ class BallIndex:
 
     def load_objects(self, slots: I32, x: F64, y: F64, words: U64, span: int) -> None:
         """Take the bucket's objects in, when the first query comes."""
+        self._place_objects(slots, x, y, words, span)
+        self._refit(x, y, len(slots))
+
+    def _place_objects(self, slots: I32, x: F64, y: F64, words: U64, span: int) -> None:
         self._objects = empty_objects(span + 1, words.shape[1], 0)
         self._number()
         objects = self._objects
@@ -50,17 +55,16 @@ class BallIndex:
         objects.cell[slots] = 0
         if self._wraps:
             objects.ux[slots], objects.uy[slots], objects.uz[slots] = units_of(x, y).T
-        self._refit(x, y, len(slots))
 
-    def add(self, entry: Entry, focal_slot: int) -> None:
-        """Watch over a query; its ball is found in the next call of `follow`."""
-        slot = next((i for i in range(len(self.qid) - 1) if self.qid[i] < 0 and i not in self._fresh), None)
-        if slot is None:
-            slot = len(self.qid) - 1
-            room = 2 * len(self.qid) + 1
+    def add(self, entry: Entry, focal_slot: int) -> int:
+        """Watch over a query; its ball is found in the next call of `follow`. Returns the ball's slot."""
+        if not self._free:
+            first, room = len(self.qid) - 1, 2 * len(self.qid) + 1
             self._queries = all_enlarged(self._queries, room)
             self._balls = all_enlarged(self._balls, room)
             self.qid = enlarged(self.qid, room)
+            self._free = list(range(room - 2, first - 1, -1))
+        slot = self._free.pop()
         q = self._queries
         q.kind[slot], q.on[slot], q.still[slot], q.moves[slot] = DISC, False, False, False
         q.filter[slot] = entry.filter
@@ -76,6 +80,7 @@ class BallIndex:
         self._slot[entry.qid] = slot
         self._fresh.append(slot)
         self._stale = True
+        return slot
 
     def drop(self, qid: int) -> None:
         """Watch over it no more."""
@@ -84,6 +89,7 @@ class BallIndex:
             self._queries.on[slot] = False
             self.qid[slot] = -1
             self._fresh = [s for s in self._fresh if s != slot]
+            self._free.append(slot)
             self._stale = True
 
     def follow(self, events: Events, t: int, focal_of_slot: I32, focals: int, span: int, words: int) -> QueryMoves:
@@ -139,21 +145,38 @@ class BallIndex:
     def _number(self) -> None:
         self._objects.gid[:] = np.arange(len(self._objects.gid)) * self._buckets + self._bucket
 
-    def dump(self) -> dict[str, Any]:
-        """The balls, as arrays. Objects come from TRACK."""
+    def dump(self, alive: I32) -> dict[str, Any]:
+        """The balls, and the filter bits of the objects alive, as arrays. Where objects are, TRACK knows."""
         used = np.flatnonzero(self.qid >= 0)
+        q = self._queries
         return {
             "ball_qid": self.qid[used],
-            "ball_p": self._queries.p[used],
-            "ball_on": self._queries.on[used],
+            "ball_p": q.p[used],
+            "ball_on": q.on[used],
+            "ball_filter": q.filter[used],
+            "ball_part": q.part[used],
+            "ball_skip": q.skip[used],
+            "ball_k": self._balls.k[used],
             "ball_inside": self._balls.inside[used],
+            "ball_words": self._objects.words[alive if self.is_active else alive[:0]],
+            "ball_grid": np.array(self._grid, np.float64),
         }
 
-    def load(self, arrays: dict[str, Any]) -> None:
-        """The balls again, after `add` of their queries."""
-        slots = np.array([self._slot[q] for q in arrays["ball_qid"].tolist()], np.int64)
-        self._queries.p[slots] = arrays["ball_p"]
-        self._queries.on[slots] = arrays["ball_on"]
-        self._balls.inside[slots] = arrays["ball_inside"]
-        self._fresh = []
-        self._stale = True
+    def load(self, arrays: dict[str, Any], alive: I32, x: F64, y: F64, span: int) -> None:
+        """The balls again, in slots by the order in which they were saved, and the objects alive."""
+        qid = arrays["ball_qid"]
+        n = len(qid)
+        if n == 0:
+            return
+        self._queries, self.qid = empty_queries(n + 1), np.append(qid, np.int64(-1))
+        q = self._queries
+        q.kind[:], q.still[:] = DISC, False
+        for name in ("p", "on", "filter", "part", "skip"):
+            getattr(q, name)[:n] = arrays["ball_" + name]
+        self._balls = Balls(np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64), np.zeros(n + 1, np.bool_))
+        self._balls.k[:n], self._balls.inside[:n] = arrays["ball_k"], arrays["ball_inside"]
+        self._slot = dict(zip(qid.tolist(), range(n), strict=True))
+        x0, y0, per_x, per_y, columns, rows = arrays["ball_grid"].tolist()
+        self._grid = Grid(x0, y0, per_x, per_y, int(columns), int(rows))
+        self._place_objects(alive, x, y, arrays["ball_words"], span)
+        self._lists = build_lists(self._grid, self._objects, self._queries, self._wraps)

@@ -7,15 +7,17 @@ What a dropped query leaves unused is given out again only after the batch: with
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from vedette.families import Plan, plan_query
 from vedette.lang import parse, print_expr, print_query, print_statement
-from vedette.model import Area, CreateQuery, CreateRegion, Drop, Expr, Inside, Query, Statement
-from vedette.pipeline.setup import Setup
+from vedette.model import Area, CreateQuery, CreateRegion, Drop, Expr, Inside, Query, Schema, Statement
+from vedette.space import Space
 
 V = TypeVar("V")
+MOST_KNOWN = 1 << 16
 
 
 class Numbers(Generic[V]):
@@ -69,10 +71,20 @@ class Numbers(Generic[V]):
         self.items[key] = (number, item)
         self._users[key] = self._users.get(key, 0) + 1
 
-    def adopted(self) -> None:
-        """All that there are have been adopted: the numbers between them are free."""
-        used = {number for number, _ in self.items.values()}
-        self._free = [i for i in range(max(used, default=-1), -1, -1) if i not in used]
+    def adopted(self, free: list[int]) -> None:
+        """All that there are have been adopted; these numbers are free, the last one is the next."""
+        self._free = list(free)
+
+    def free_numbers(self) -> list[int]:
+        """What `adopted` needs to go on alike."""
+        return list(self._free)
+
+    def copy(self) -> Numbers[V]:
+        """One that goes its own way from here."""
+        other: Numbers[V] = Numbers()
+        other.items, other._users = dict(self.items), dict(self._users)
+        other._unused, other._free, other._taken = list(self._unused), list(self._free), self._taken
+        return other
 
 
 @dataclass(frozen=True)
@@ -99,14 +111,16 @@ class Change:
 class Catalogue:
     """Registered queries by name, and the named regions that queries to come will be bound to."""
 
-    def __init__(self, setup: Setup) -> None:
-        self.setup = setup
+    def __init__(self, space: Space, schema: Schema) -> None:
+        self.space = space
+        self.schema = schema
         self.queries: dict[str, Entry] = {}
         self.filters: Numbers[Expr] = Numbers()
         self.measures: Numbers[None] = Numbers()
         self.focals: Numbers[None] = Numbers()
-        self._regions: dict[str, Area] = {}
+        self.regions: dict[str, Area] = {}
         self._next = 0
+        self._sql: dict[int, str] = {}  # by qid, the text of queries that were saved once
 
     def apply(self, statement: Statement) -> list[Change]:
         """Act on a statement. One that makes no sense any more (a name that came or went meanwhile) changes nothing."""
@@ -114,9 +128,9 @@ class Catalogue:
         if isinstance(action, Drop) and action.kind == "QUERY" and action.name in self.queries:
             return [self._drop(action.name)]
         if isinstance(action, CreateRegion):
-            self._regions[action.name] = action.area
+            self.regions[action.name] = action.area
         elif isinstance(action, Drop) and action.kind == "REGION":
-            self._regions.pop(action.name, None)
+            self.regions.pop(action.name, None)
         if not isinstance(action, CreateQuery):
             return []
         name = action.query.name
@@ -134,10 +148,10 @@ class Catalogue:
         where = query.where
         if not isinstance(where, Inside) or where.region is None:
             return query
-        return replace(query, where=replace(where, shape=self._regions.get(where.region.lower(), where.shape)))
+        return replace(query, where=replace(where, shape=self.regions.get(where.region.lower(), where.shape)))
 
     def _enter(self, query: Query) -> Entry:
-        plan = plan_query(query, self.setup.space, self.setup.schema)
+        plan = plan_query(query, self.space, self.schema)
         number = -1 if plan.condition is None else self.filters.take(print_expr(plan.condition), plan.condition)[0]
         measure = -1
         if plan.measure is not None and plan.measure not in ("x", "y"):
@@ -150,6 +164,7 @@ class Catalogue:
 
     def _drop(self, name: str) -> Change:
         entry = self.queries.pop(name)
+        self._sql.pop(entry.qid, None)
         if entry.plan.condition is not None:
             self.filters.release(print_expr(entry.plan.condition))
         if entry.measure >= 0:
@@ -158,35 +173,74 @@ class Catalogue:
             self.focals.release(entry.plan.figure.focal)
         return Change(entry, False)
 
+    def copy(self) -> Catalogue:
+        """One that goes its own way from here; what never changes is shared."""
+        other = Catalogue(self.space, self.schema)
+        other.queries, other.regions, other._sql = dict(self.queries), dict(self.regions), dict(self._sql)
+        other.filters, other.measures, other.focals = self.filters.copy(), self.measures.copy(), self.focals.copy()
+        other._next = self._next
+        return other
+
     def dump(self) -> dict[str, Any]:
         """As plain data; queries as the SQL that would create them."""
-        space = self.setup.space
         return {
             "next": self._next,
-            "regions": [print_statement(Statement(CreateRegion(n, a)), space) for n, a in self._regions.items()],
-            "queries": [
-                [e.qid, print_query(e.query, space), e.filter, e.measure, e.focal] for e in self.queries.values()
-            ],
+            "regions": [print_statement(Statement(CreateRegion(n, a)), self.space) for n, a in self.regions.items()],
+            "queries": [[e.qid, self._text(e), e.filter, e.measure, e.focal] for e in self.queries.values()],
+            "free": [shared.free_numbers() for shared in (self.filters, self.measures, self.focals)],
         }
 
+    def _text(self, entry: Entry) -> str:
+        if entry.qid not in self._sql:
+            self._sql[entry.qid] = print_query(entry.query, self.space)
+        return self._sql[entry.qid]
+
     @classmethod
-    def load(cls, setup: Setup, data: dict[str, Any]) -> Catalogue:
+    def load(cls, space: Space, schema: Schema, data: dict[str, Any]) -> Catalogue:
         """The catalogue again."""
-        self = cls(setup)
+        self = cls(space, schema)
         self._next = data["next"]
         for sql in data["regions"]:
-            self.apply(parse(sql, space=setup.space)[0])
+            self.apply(parse(sql, space=space)[0])
         for qid, sql, number, measure, focal in data["queries"]:
-            action = parse(sql, space=setup.space)[0].action
-            assert isinstance(action, CreateQuery)
-            plan = plan_query(action.query, setup.space, setup.schema)
-            self.queries[action.query.name] = Entry(qid, action.query, plan, number, measure, focal)
+            query, plan = _planned(sql, space, schema)
+            self.queries[query.name] = Entry(qid, query, plan, number, measure, focal)
+            self._sql[qid] = sql
             if plan.condition is not None:
                 self.filters.adopt(print_expr(plan.condition), number, plan.condition)
             if measure >= 0:
                 self.measures.adopt(str(plan.measure), measure, None)
             if plan.figure.focal is not None:
                 self.focals.adopt(plan.figure.focal, focal, None)
-        for shared in (self.filters, self.measures, self.focals):
-            shared.adopted()
+        self.filters.adopted(data["free"][0])
+        self.measures.adopted(data["free"][1])
+        self.focals.adopted(data["free"][2])
         return self
+
+
+_known: dict[tuple[str, Space, Schema], tuple[Query, Plan]] = {}  # by text; at most MOST_KNOWN of them
+
+
+def _planned(sql: str, space: Space, schema: Schema) -> tuple[Query, Plan]:
+    """A query by its text. Remembered, because a catalogue that is loaded anew differs little from the last one."""
+    found = _known.get((sql, space, schema))
+    if found is None:
+        action = parse(sql, space=space)[0].action
+        assert isinstance(action, CreateQuery)
+        found = _remember(sql, action.query, space, schema)
+    return found
+
+
+def remember(statements: Iterable[Statement], space: Space, schema: Schema) -> None:
+    """Spare later loads the reading of these queries: to print one is far cheaper than to parse it."""
+    for statement in statements:
+        if isinstance(statement.action, CreateQuery):
+            query = statement.action.query
+            _remember(print_query(query, space), query, space, schema)
+
+
+def _remember(sql: str, query: Query, space: Space, schema: Schema) -> tuple[Query, Plan]:
+    if len(_known) >= MOST_KNOWN:
+        _known.clear()
+    found = _known[sql, space, schema] = (query, plan_query(query, space, schema))
+    return found

@@ -101,6 +101,10 @@ class Dispatch:
                 FocalColumns(focals.t[f], focals.focal[f], focals.gid[f], focals.x[f], focals.y[f], focals.on[f])
             )
 
+    def no_ball_known(self, slot: int) -> None:
+        """A new ball has this slot: what regions know of the last one there does not count."""
+        self._known[slot : slot + 1] = False
+
     def balls(self, balls: QueryMoves, qid: I64) -> None:
         """Balls that changed; `qid` by ball slot."""
         if len(self._known) < len(qid):
@@ -114,13 +118,14 @@ class Dispatch:
 
     def balls_known(self, slots: I64) -> B1:
         """Which regions know of the balls in these slots."""
-        return self._known[slots] if len(self._known) else self._known
+        known = np.zeros((len(slots), self._regions), np.bool_)
+        inside = slots < len(self._known)
+        known[inside] = self._known[slots[inside]]
+        return known
 
-    def load_balls_known(self, qid: I64, saved_qid: I64, saved: B1) -> None:
-        """The same again, for balls whose slots may have changed; `qid` by ball slot."""
-        self._known = np.zeros((len(qid), self._regions), np.bool_)
-        for q, known in zip(saved_qid.tolist(), saved, strict=True):
-            self._known[int(np.flatnonzero(qid == q)[0])] = known
+    def load_balls_known(self, known: B1) -> None:
+        """The same again, by slot."""
+        self._known = known
 
 
 def in_time_order(parts: list[Happenings], unsorted: bool) -> Happenings:

@@ -7,8 +7,10 @@ region however many queries follow the same object (PLACE*).
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vedette.kernels.arrays import B1, F64, I32, I64
 from vedette.kernels.ids import IdTable
@@ -106,13 +108,18 @@ class FocalTable:
             self._setup.wraps,
         )
 
-    def dump(self) -> dict[str, B1]:
-        """Which regions know of which focal."""
-        return {"focal_known": self._known}
+    def dump(self) -> dict[str, NDArray[Any]]:
+        """Which slots focals have, how far their ranges reach, and which regions know of which focal."""
+        return {
+            "focal": np.array(list(self._slot), np.int64),
+            "focal_slot": np.array(list(self._slot.values()), np.int64),
+            "focal_reach": self._reach,
+            "focal_known": self._known,
+        }
 
-    def load(self, arrays: dict[str, B1]) -> None:
-        """The same again."""
-        self._known = arrays["focal_known"].astype(np.bool_)
-        reach = np.full((len(self._known), 3), -1.0)
-        reach[: len(self._reach)] = self._reach
-        self._reach = reach
+    def load(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """The same again, after `make_room`."""
+        focal, slot = arrays["focal"], arrays["focal_slot"]
+        self._slot = dict(zip(focal.tolist(), slot.tolist(), strict=True))
+        self.of_slot[slot] = focal
+        self._reach, self._known = arrays["focal_reach"], arrays["focal_known"]

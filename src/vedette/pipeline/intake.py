@@ -7,6 +7,7 @@ Bad data never raises; a table without the needed columns does, because then not
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -137,7 +138,7 @@ class Intake:
 
     def _times(self, column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         if self.schema.time == "timestamp":
-            stamps = _cast(column, _MICROSECONDS)
+            stamps = _stamps(column)
             return _filled(stamps.cast(pa.int64()), 0), _null_mask(stamps)
         longs = _cast(column, pa.int64())
         return _filled(longs, 0), _null_mask(longs)
@@ -263,6 +264,17 @@ def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if pa.types.is_decimal(column.type):
         return pc.cast(column, kind, safe=False)
     return _cast_cells(column, kind)
+
+
+def _stamps(column: pa.Array) -> pa.Array:
+    """Times as timestamps; text with an offset, or without one, which is UTC."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return _cast(column, _MICROSECONDS)
+    naive = pa.timestamp("us")
+    for kind in (_MICROSECONDS, naive):
+        with contextlib.suppress(pa.ArrowInvalid):
+            return _cast(pc.cast(column, kind), _MICROSECONDS)
+    return pc.coalesce(_cast_cells(column, _MICROSECONDS), _cast(_cast_cells(column, naive), _MICROSECONDS))
 
 
 def _cast_cells(column: pa.Array, kind: pa.DataType) -> pa.Array:

@@ -9,22 +9,22 @@ same code that follows moving queries tells who joins and who leaves by that.
 
 from __future__ import annotations
 
-import json
+from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from vedette.kernels.arrays import F64, I32, I64, all_enlarged, enlarged, rows_of, widened
+from vedette.kernels.arrays import F64, I32, I64, all_enlarged, each, enlarged, rows_of, widened
 from vedette.kernels.grid import Grid, fit, share_outside
 from vedette.kernels.plane import (
     Lists,
+    Queries,
     build_lists,
     cover_sizes,
     empty_objects,
     empty_queries,
-    shape_box,
     still_lists,
 )
 from vedette.kernels.regions import touched_by
@@ -45,8 +45,22 @@ from vedette.pipeline.names import Names
 from vedette.pipeline.setup import Setup
 from vedette.space import disc_box
 
-VERSION = 1
+VERSION = 2
 FEW_ENTRIES = 4_000_000  # list entries of still queries that are always affordable
+
+
+class _Standing(NamedTuple):
+    """What is known of the queries of a region by the commands alone, in the slots 0, 1, ..."""
+
+    queries: Queries
+    reach: F64
+    qid: I64
+    home: I64
+    by_qid: tuple[I64, I32]
+    slot_of: dict[int, int]
+    delayed: dict[int, int]
+    followers: dict[int, list[int]]
+    edges: Edges
 
 
 class Participate:
@@ -66,7 +80,7 @@ class Participate:
         self._queries = empty_queries(1)
         self._edges: Edges = NO_EDGES
         self._lists: Lists = build_lists(self._grid, self._objects, self._queries, self._wraps)
-        self._known: dict[int, dict[str, Any]] = {}  # by qid, the command that created a query
+        self._standing: bytes | None = None  # the queries as they were saved last, until a command comes
         self._delayed: dict[int, int] = {}  # by qid, the query bucket of each query with DWELL or GRACE anywhere
         self._slot_of: dict[int, int] = {}
         self._qid: I64 = np.full(1, -1, np.int64)
@@ -95,6 +109,8 @@ class Participate:
             (c for m in messages for c in m.commands), key=lambda c: (c["c"], c["sequence"], c["op"] == "create")
         )
         moves = self._admit(columns)
+        if commands:
+            self._standing = None
         for command in commands:
             if command["op"] == "create":
                 self._reserve(command)
@@ -251,7 +267,6 @@ class Participate:
             self._reach[slot] = (p[0], p[-1])
         self._qid[slot], self._home[slot] = command["qid"], command["bucket"]
         self._slot_of[command["qid"]] = slot
-        self._known[command["qid"]] = command
         self._by_qid = None
 
     def _find(self, qid: I64) -> I32:
@@ -275,13 +290,12 @@ class Participate:
 
     def _sweep_edges(self) -> None:
         """Forget the edges of polygons that are gone, once they outweigh the others."""
-        slots = [s for q, s in self._slot_of.items() if self._known[q]["kind"] == POLYGON]
-        used = sum(len(self._known[int(self._qid[s])]["edges"]) for s in slots)
-        if len(self._edges.ax) > 2 * used + 4096:
-            self._edges = NO_EDGES
-            for slot in slots:
-                self._queries.part[slot] = len(self._edges.start) - 1
-                self._add_edges(np.array(self._known[int(self._qid[slot])]["edges"], np.float64).reshape(-1, 4))
+        polygons = np.flatnonzero((self._qid >= 0) & (self._queries.kind == POLYGON))
+        start, part = self._edges.start, self._queries.part
+        length = start[part[polygons] + 1] - start[part[polygons]]
+        if len(self._edges.ax) > 2 * int(length.sum()) + 4096:
+            self._edges = _edges_of(self._edges, part[polygons])
+            part[polygons] = np.arange(len(polygons))
 
     def _forget(self, qid: int) -> None:
         self._delayed.pop(qid, None)
@@ -290,7 +304,6 @@ class Participate:
             self._by_qid = None
             self._qid[slot] = -1
             self._free_queries.append(slot)
-            del self._known[qid]
 
     def _apply(self, c: int, commands: list[dict[str, Any]]) -> tuple[I64, F64]:
         """Switch queries off and on at tick c, after everything that moved in it."""
@@ -313,7 +326,7 @@ class Participate:
             elif command["focal"] >= 0 and not command["ball"]:
                 f = command["focal"]
                 self._followers.setdefault(f, []).append(slot)
-                if f < len(self._focals.focal) and self._focals.on[f]:
+                if f < len(self._focals.t) and self._focals.on[f] and self._focals.t[f] == c:
                     figure = self._figures(self._focals, np.array([f]), np.array([slot], np.int32))
                     rows.append((slot, True, list(figure.p[0]), int(figure.skip[0])))
         if not rows:
@@ -361,7 +374,11 @@ class Participate:
         return self._figures(focals, row, flat[start[number[row]] + offset])
 
     def _place_focals(self, focals: FocalColumns) -> None:
-        """Remember where focal objects are, for queries to come."""
+        """Remember where focal objects are, for queries that come in this batch.
+
+        TRACK tells where the focal of a new query is at its tick, to each region that it can matter to. An older place
+        is no use: the object may have gone on unheard of, or the number may be another object's by now.
+        """
         top = max(int(focals.focal.max(initial=-1)), max(self._followers, default=-1)) + 1
         f = self._focals
         if top > len(f.focal):
@@ -370,7 +387,7 @@ class Participate:
             )
         number, back = np.unique(focals.focal[::-1], return_index=True)
         last = len(focals.focal) - 1 - back
-        f.gid[number], f.on[number] = focals.gid[last], focals.on[last]
+        f.t[number], f.gid[number], f.on[number] = focals.t[last], focals.gid[last], focals.on[last]
         f.x[number], f.y[number] = focals.x[last], focals.y[last]
 
     def _figures(self, focals: FocalColumns, row: I64, slot: I32) -> QueryMoves:
@@ -447,15 +464,14 @@ class Participate:
 
     # ------------------------------------------------------------------------------------ save and load
 
-    def save(self) -> bytes:
-        """Objects, queries and where focals are. Grid and lists are made anew."""
+    def save(self) -> dict[str, bytes]:
+        """Objects and queries; "standing" is the same object until a command comes. Lists are made anew."""
+        slots = np.flatnonzero(self._qid >= 0)
+        if self._standing is None:
+            self._standing = self._save_standing(slots)
         used = np.flatnonzero(self._objects.cell >= 0)
-        slots = [self._slot_of[q] for q in self._known]
-        meta = {
-            "queries": json.dumps(list(self._known.values())),
-            "delayed": list(self._delayed.items()),
-            "followers": [[f, [int(self._qid[s]) for s in slots]] for f, slots in self._followers.items() if slots],
-        }
+        moving = slots[~self._queries.still[slots]]
+        meta = {"grid": list(self._grid)}
         arrays: dict[str, Any] = {
             "gid": self._objects.gid[used],
             "oid": self._names.get(self._slots.ref[used]),
@@ -463,48 +479,113 @@ class Participate:
             "y": self._objects.y[used],
             "words": self._objects.words[used],
             "values": self._objects.values[used],
-            "p": self._queries.p[slots],
-            "on": self._queries.on[slots],
-            "skip": self._queries.skip[slots],
-            "focal_gid": self._focals.gid,
-            "focal_x": self._focals.x,
-            "focal_y": self._focals.y,
-            "focal_on": self._focals.on,
+            "p": self._queries.p[moving],
+            "on": self._queries.on[moving],
+            "skip": self._queries.skip[moving],
+            "box": self._queries.box[moving],
         }
-        return state.encode("participate", VERSION, meta, arrays)
+        return {"standing": self._standing, "columns": state.encode("participate", VERSION, meta, arrays)}
+
+    def _save_standing(self, slots: I64) -> bytes:
+        q = self._queries
+        polygons = q.kind[slots] == POLYGON
+        part = np.where(polygons, np.cumsum(polygons) - 1, 0).astype(np.int32)
+        following = [(f, s) for f, followers in self._followers.items() for s in followers]
+        still = slots[q.still[slots]]
+        arrays: dict[str, Any] = {
+            "kind": q.kind[slots],
+            "part": part,
+            "filter": q.filter[slots],
+            "moves": q.moves[slots],
+            "still": q.still[slots],
+            "still_p": q.p[still],
+            "still_on": q.on[still],
+            "still_box": q.box[still],
+            "reach": self._reach[slots],
+            "qid": self._qid[slots],
+            "home": self._home[slots],
+            "delayed": np.array(list(self._delayed.items()), np.int64).reshape(-1, 2),
+            "follower_focal": np.array([f for f, _ in following], np.int64),
+            "follower_slot": np.searchsorted(slots, np.array([s for _, s in following], np.int64)),
+        }
+        edges = _edges_of(self._edges, q.part[slots[polygons]])
+        arrays.update({"edges." + name: getattr(edges, name) for name in Edges._fields})
+        return state.encode("participate standing", VERSION, {}, arrays)
 
     @classmethod
-    def load(cls, setup: Setup, region: int, oid_type: pa.DataType, data: bytes) -> Participate:
+    def load(cls, setup: Setup, region: int, oid_type: pa.DataType, saved: dict[str, bytes]) -> Participate:
         """The region again."""
-        meta, a = state.decode("participate", VERSION, data)
+        meta, a = state.decode("participate", VERSION, saved["columns"])
         self = cls(setup, region, oid_type)
-        n = len(a["gid"])
-        columns = MoveColumns(
-            np.zeros(n, np.int64),
-            a["gid"],
-            np.zeros(n, np.int8),
-            a["x"],
-            a["y"],
-            a["words"],
-            a["values"],
-            np.arange(n),
-            a["oid"],
-        )
-        moves = self._admit(columns)
-        self._refit_if_needed(columns)
-        self._sweep(moves, _no_query_moves(), _no_query_moves())
-        for command in json.loads(meta["queries"]):
-            self._reserve(command)
-        slots = [self._slot_of[q] for q in self._known]
-        self._queries.p[slots], self._queries.on[slots], self._queries.skip[slots] = a["p"], a["on"], a["skip"]
-        for s in slots:
-            self._queries.box[s] = shape_box(self._queries.kind[s], self._queries.p[s], self._wraps)
-        self._delayed = {int(q): int(b) for q, b in meta["delayed"]}
-        self._followers = {int(f): [self._slot_of[q] for q in qids] for f, qids in meta["followers"]}
-        t = np.zeros(len(a["focal_x"]), np.int64)
-        self._focals = FocalColumns(t, t.astype(np.int32), a["focal_gid"], a["focal_x"], a["focal_y"], a["focal_on"])
+        self._standing = saved["standing"]
+        self._load_standing(_standing(self._standing))
+        q = self._queries
+        moving = np.flatnonzero((self._qid >= 0) & ~q.still)
+        q.p[moving], q.on[moving], q.skip[moving], q.box[moving] = a["p"], a["on"], a["skip"], a["box"]
+        self._load_objects(a)
+        self._grid = Grid(*meta["grid"])
         self._lists = build_lists(self._grid, self._objects, self._queries, self._wraps)
         return self
+
+    def _load_standing(self, known: _Standing) -> None:
+        self._queries = each(np.copy, known.queries)
+        self._reach, self._qid, self._home = known.reach.copy(), known.qid.copy(), known.home.copy()
+        self._by_qid = known.by_qid
+        self._slot_of, self._delayed = dict(known.slot_of), dict(known.delayed)
+        self._followers = {f: list(slots) for f, slots in known.followers.items()}
+        self._edges = known.edges
+
+    def _load_objects(self, a: dict[str, Any]) -> None:
+        """The objects in slots 0, 1, ...; whoever makes the lists links them."""
+        gid = a["gid"]
+        n = len(gid)
+        self._objects = empty_objects(n + 1, a["words"].shape[1], a["values"].shape[1])
+        objects = self._objects
+        for name in ("gid", "x", "y", "words", "values"):
+            getattr(objects, name)[:n] = a[name]
+        objects.cell[:n] = 0
+        if self._wraps:
+            objects.ux[:n], objects.uy[:n], objects.uz[:n] = units_of(a["x"], a["y"]).T
+        of_gid = np.full(int(gid.max(initial=-1)) + 1, -1, np.int32)
+        of_gid[gid] = np.arange(n, dtype=np.int32)
+        self._slots = Slots(of_gid, np.arange(n + 1), np.zeros(n + 1, np.int32), np.zeros(1, np.int64))
+        self._names.append(a["oid"])
+
+
+@lru_cache(maxsize=16)
+def _standing(data: bytes) -> _Standing:
+    """The saved queries of a region, to be copied: most states that are loaded in a process have the same ones."""
+    _, a = state.decode("participate standing", VERSION, data)
+    n = len(a["qid"])
+    queries = empty_queries(n + 1)  # the last slot is the sweep's scratch room
+    for name in ("kind", "part", "filter", "moves", "still"):
+        getattr(queries, name)[:n] = a[name]
+    still = np.flatnonzero(a["still"])
+    queries.p[still], queries.on[still], queries.box[still] = a["still_p"], a["still_on"], a["still_box"]
+    order = np.argsort(a["qid"], kind="stable").astype(np.int32)
+    followers: dict[int, list[int]] = {}
+    for f, slot in zip(a["follower_focal"].tolist(), a["follower_slot"].tolist(), strict=True):
+        followers.setdefault(f, []).append(slot)
+    return _Standing(
+        queries,
+        enlarged(a["reach"], n + 1),
+        enlarged(a["qid"], n + 1),
+        enlarged(a["home"], n + 1),
+        (a["qid"][order], order),
+        dict(zip(a["qid"].tolist(), range(n), strict=True)),
+        dict(a["delayed"].tolist()),
+        followers,
+        Edges(*(a["edges." + name] for name in Edges._fields)),
+    )
+
+
+def _edges_of(edges: Edges, parts: I32) -> Edges:
+    """The edges of these polygons, one polygon after the other."""
+    first, length = edges.start[parts], edges.start[parts + 1] - edges.start[parts]
+    start = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum(length, out=start[1:])
+    where = np.arange(start[-1]) + np.repeat(first - start[:-1], length)
+    return Edges(start, *(column[where] for column in edges[1:]))
 
 
 def _no_query_moves() -> QueryMoves:

@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from vedette.kernels.ids import bucket_of_ids
+
 
 @dataclass
 class Rows:
@@ -73,6 +75,14 @@ def concat(parts: Sequence[Rows]) -> Rows:
 def join(arrays: Sequence[pa.Array]) -> pa.Array:
     """Arrow arrays end to end."""
     return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+
+
+def by_bucket(rows: Rows, buckets: int) -> list[Rows]:
+    """The rows of each object bucket."""
+    if buckets == 1 or len(rows) == 0:
+        return [rows] * buckets
+    bucket: NDArray[np.int32] = bucket_of_ids(*id_bytes(rows.oid), buckets)
+    return [rows.take(np.flatnonzero(bucket == b)) for b in range(buckets)]
 
 
 def id_bytes(oid: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:

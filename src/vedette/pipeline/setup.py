@@ -1,11 +1,14 @@
-"""What all stages of one run agree on, fixed when the first batch tells the schema."""
+"""What all stages of one run agree on, fixed when the first updates tell where things are."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from vedette.kernels.regions import Regions
+import numpy as np
+
+from vedette.kernels.arrays import F64
+from vedette.kernels.regions import Regions, split
 from vedette.model import Schema
 from vedette.space import Space
 
@@ -27,3 +30,15 @@ class Setup:
     def wraps(self) -> bool:
         """Whether longitudes go round."""
         return self.space.is_lonlat
+
+
+def cut(x: F64, y: F64, space: Space, regions: int) -> Regions:
+    """Space cut by a sample of positions; by its bounds where too few of them are within."""
+    if space.bounds is not None:
+        x0, y0, x1, y1 = space.bounds
+        inside = (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
+        x, y = x[inside], y[inside]
+        if len(x) < regions:
+            grid_x, grid_y = np.meshgrid(np.linspace(x0, x1, 65), np.linspace(y0, y1, 65))
+            x, y = grid_x.ravel(), grid_y.ravel()
+    return split(x, y, regions)

@@ -12,6 +12,7 @@ Statements cut a batch into segments: everything before the tick of a statement 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,11 @@ from vedette.conditions import evaluate
 from vedette.kernels.arrays import B1, F64, I32, I64, U64
 from vedette.kernels.balls import Events
 from vedette.kernels.ids import IdTable
+from vedette.kernels.regions import Regions
 from vedette.kernels.sweep import QueryMoves
 from vedette.kernels.trace import FOREVER, Tracks, trace, winners
 from vedette.lang import parse, print_statement
-from vedette.model import CreateQuery, Drop, Inside, Statement
+from vedette.model import CreateQuery, Drop, Inside, Schema, Statement
 from vedette.pipeline import state
 from vedette.pipeline.ball_index import BallIndex
 from vedette.pipeline.catalogue import Catalogue, Change, Entry
@@ -38,7 +40,7 @@ from vedette.pipeline.rows import Rows, attribute_rank, concat, id_bytes
 from vedette.pipeline.setup import Setup
 from vedette.space import Space
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass
@@ -68,10 +70,11 @@ class Track:
         self.bucket = bucket
         self.frontier = BEFORE_TIME
         self.greatest = BEFORE_TIME
-        self.catalogue = Catalogue(setup)
+        self.catalogue = Catalogue(setup.space, setup.schema)
+        self._standing: bytes | None = None  # the catalogue as it was saved last, until a statement acts
         self._waiting: list[tuple[int, int, Statement]] = []
         self._sequence = 0
-        self._ids = IdTable()
+        self._ids = IdTable(numeric=setup.schema.oid == "long")
         self._some_unused = False
         self._tracks = Tracks(np.zeros(0, np.int64), np.zeros(0), np.zeros(0), np.zeros(0, np.int32))
         self._scratch: I64 = np.zeros(0, np.int64)
@@ -98,6 +101,28 @@ class Track:
         messages = self._close(metrics)
         self._release()
         return Tracked(messages, late, ahead, metrics)
+
+    def waiting(self) -> list[tuple[int, Statement]]:
+        """Statements that wait, with the ticks at which they will act, in the order in which they will."""
+        return [(c, statement) for c, _, statement in self._waiting]
+
+    def withdraw(self, texts: list[str]) -> None:
+        """Forget statements that wait, by their canonical texts."""
+        left = list(texts)
+        stays = []
+        for c, sequence, statement in self._waiting:
+            text = print_statement(statement, self.setup.space)
+            if text in left:
+                left.remove(text)
+            else:
+                stays.append((c, sequence, statement))
+        self._waiting = stays
+
+    def cut(self, regions: Regions) -> None:
+        """Space is cut like this; to be said before the first update, when no region has heard of anything yet."""
+        self.setup = replace(self.setup, regions=regions)
+        self._focals = FocalTable(self.setup, self.bucket)
+        self._dispatch = Dispatch(self.setup)
 
     def _enqueue(self, statements: list[Statement]) -> None:
         for statement in statements:
@@ -232,6 +257,7 @@ class Track:
 
     def _act(self, c: int) -> _Arrivals:
         """Statements of tick c act; regions and query buckets are told by the home bucket of each query."""
+        self._standing = None
         filters, measures = self.catalogue.filters.ever_taken(), self.catalogue.measures.ever_taken()
         was_active = self._balls.is_active
         came: list[Entry] = []
@@ -255,7 +281,8 @@ class Track:
                 command = region_command(entry, c, sequence, buckets)
                 answer = answer_command(entry, c, sequence, buckets, change.replaces)
                 if entry.plan.figure.k and self.catalogue.queries.get(entry.query.name) is entry:
-                    self._balls.add(entry, self._focals.slot(entry.focal))
+                    slot = self._balls.add(entry, self._focals.slot(entry.focal))
+                    self._dispatch.no_ball_known(slot)
             else:
                 command = answer = drop_command(entry, c, sequence, buckets)
                 self._balls.drop(entry.qid)
@@ -394,20 +421,22 @@ class Track:
 
     # ------------------------------------------------------------------------------------ save and load
 
-    def save(self) -> bytes:
-        """Everything that the next step needs."""
+    def save(self) -> dict[str, bytes]:
+        """Everything that the next step needs: "standing" is the same object until a statement acts."""
+        if self._standing is None:
+            self._standing = state.encode("track standing", VERSION, self.catalogue.dump(), {})
         slots = np.flatnonzero(self._ids.is_live(self._ids.span)).astype(np.int32)
         rows = self._last_rows(slots)
         space = self.setup.space
         meta = {
             "frontier": self.frontier,
             "greatest": self.greatest,
-            "catalogue": self.catalogue.dump(),
             "sequence": self._sequence,
             "waiting": [[c, s, _dump(statement, space)] for c, s, statement in self._waiting],
         }
         arrays: dict[str, Any] = {
             "slot": slots,
+            "free": self._ids.free_slots(),
             "oid": rows.oid,
             "t": rows.t,
             "x": rows.x,
@@ -418,25 +447,27 @@ class Track:
             "open_x": self._open.x,
             "open_y": self._open.y,
             "open_at": self._open_at,
+            "open_slot": self._open_slot,
             "ball_known": self._dispatch.balls_known(np.flatnonzero(self._balls.qid >= 0)),
-            **self._balls.dump(),
+            **self._balls.dump(self._alive()),
             **self._focals.dump(),
         }
         for name in rows.attributes:
             arrays["last." + name] = rows.attributes[name]
             arrays["open." + name] = self._open.attributes[name]
-        return state.encode("track", VERSION, meta, arrays)
+        return {"standing": self._standing, "columns": state.encode("track", VERSION, meta, arrays)}
 
     @classmethod
-    def load(cls, setup: Setup, bucket: int, empty: Rows, data: bytes) -> Track:
+    def load(cls, setup: Setup, bucket: int, empty: Rows, saved: dict[str, bytes]) -> Track:
         """The bucket again."""
-        meta, a = state.decode("track", VERSION, data)
+        meta, a = state.decode("track", VERSION, saved["columns"])
         self = cls(setup, bucket, empty)
         self.frontier, self.greatest, self._sequence = meta["frontier"], meta["greatest"], meta["sequence"]
         self._waiting = [(c, s, _load(data, setup.space)) for c, s, data in meta["waiting"]]
-        self.catalogue = Catalogue.load(setup, meta["catalogue"])
+        self._standing = saved["standing"]
+        self.catalogue = _catalogue(self._standing, setup.space, setup.schema).copy()
         slots = a["slot"]
-        self._ids.restore(slots, *_compact(a["oid"]))
+        self._ids.restore(slots, *_compact(a["oid"]), a["free"])
         self._make_room()
         for name in ("t", "x", "y", "region"):
             getattr(self._tracks, name)[slots] = a[name]
@@ -444,21 +475,18 @@ class Track:
         self._last.put(slots.astype(np.int64), {n: a["last." + n] for n in names})
         attributes = {n: a["open." + n] for n in names}
         self._open = Rows(a["open_oid"], a["open_t"], a["open_x"], a["open_y"], attributes)
-        self._open_at = a["open_at"]
-        self._open_slot = self._ids.add(*id_bytes(self._open.oid)) if len(self._open) else np.zeros(0, np.int32)
-        self._focals.follow(self.catalogue.queries.values(), self._ids)
+        self._open_at, self._open_slot = a["open_at"], a["open_slot"]
         self._focals.load(a)
-        self._make_room()
-        for entry in self.catalogue.queries.values():
-            if entry.plan.figure.k and home_bucket(entry, setup.schema, setup.buckets) == bucket:
-                self._balls.add(entry, self._focals.slot(entry.focal))
-        if self._balls.is_active:
-            alive = self._alive()
-            words, _ = self._evaluate(self._last_rows(alive))
-            self._balls.load_objects(alive, self._tracks.x[alive], self._tracks.y[alive], words, len(self._tracks.t))
-            self._balls.load(a)
-            self._dispatch.load_balls_known(self._balls.qid, a["ball_qid"], a["ball_known"])
+        alive = self._alive()
+        self._balls.load(a, alive, self._tracks.x[alive], self._tracks.y[alive], len(self._tracks.t))
+        self._dispatch.load_balls_known(a["ball_known"])
         return self
+
+
+@lru_cache(maxsize=16)
+def _catalogue(standing: bytes, space: Space, schema: Schema) -> Catalogue:
+    """A saved catalogue, to be copied: most states that are loaded in a process were saved with the same one."""
+    return Catalogue.load(space, schema, state.decode("track standing", VERSION, standing)[0])
 
 
 def _dump(statement: Statement, space: Space) -> list[str]:

@@ -11,24 +11,27 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from vedette.columns import changes_schema
 from vedette.errors import SourceError, StateError
-from vedette.families.plan import ticks
-from vedette.kernels.ids import bucket_of_ids
-from vedette.kernels.regions import Regions, split
+from vedette.kernels.regions import Regions
+from vedette.model import Statement
+from vedette.orders import Orders
 from vedette.pipeline import state
 from vedette.pipeline.assemble import Assemble, Changes
 from vedette.pipeline.intake import AHEAD, Intake, bind
 from vedette.pipeline.messages import BEFORE_TIME
+from vedette.pipeline.outcome import changes_table
 from vedette.pipeline.participate import Participate
-from vedette.pipeline.rows import Rows, concat, id_bytes
-from vedette.pipeline.setup import Setup
+from vedette.pipeline.posting import Posted, amend, posted
+from vedette.pipeline.rows import Rows, by_bucket, concat
+from vedette.pipeline.setup import Setup, cut
 from vedette.pipeline.track import Track
-from vedette.watch import Watch
+from vedette.runtime.brief import setup_of
 
-VERSION = 1
+VERSION = 2
+POSTED = ("text", "kind", "name")
+SECTIONS = ("standing", "columns")  # of each stage's saved state
 SAMPLE = 20_000  # positions that the cut into regions follows
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Sequence[Mapping[str, Any]] | Any
@@ -44,7 +47,7 @@ class Outcome:
     metrics: dict[str, int]
 
 
-def local(watch: Watch, state: bytes | None = None) -> LocalRun:
+def local(watch: Orders, state: bytes | None = None) -> LocalRun:
     """A run of a watch in this process; `state` goes on from `LocalRun.save`."""
     return LocalRun(watch, state)
 
@@ -52,14 +55,17 @@ def local(watch: Watch, state: bytes | None = None) -> LocalRun:
 class LocalRun:
     """A stream being watched. `feed` it batches, then `finish` it, if it ends."""
 
-    def __init__(self, watch: Watch, saved: bytes | None = None) -> None:
+    def __init__(self, watch: Orders, saved: bytes | None = None) -> None:
         self.watch = watch
         self.last = _nothing_yet()
         self.totals: dict[str, Any] = dict.fromkeys(
             ("updates", "changes", "late", "late_applied", "duplicates", "rejects", "batches"), 0
         )
         self.totals["frontier"] = None
+        self._buckets, self._cuts = watch.buckets or 1, watch.regions or 1
         self._seen = 0
+        self._posted: list[Posted] = []
+        self._amended: list[Statement] = []
         self._intake: Intake | None = None
         self._tracks: list[Track] = []
         self._regions: list[Participate] = []
@@ -96,22 +102,9 @@ class LocalRun:
         watch.bind(intake.schema)
         self._intake = intake
         rows, _ = intake.read(table)
-        self._build(self._setup(_cut(rows, watch)))
-
-    def _setup(self, regions: Regions) -> Setup:
-        watch, intake = self.watch, self._intake
-        assert intake is not None
-        schema = intake.schema
-        return Setup(
-            watch.space,
-            schema,
-            ticks(watch.lateness, schema),
-            None if watch.timeout is None else ticks(watch.timeout, schema),
-            None if watch.max_ahead is None else ticks(watch.max_ahead, schema),
-            watch.late,
-            watch.buckets,
-            regions,
-        )
+        step = max(1, len(rows) // SAMPLE)
+        regions = cut(rows.x[::step], rows.y[::step], watch.space, self._cuts)
+        self._build(setup_of(watch, intake, self._buckets, regions))
 
     def _build(self, setup: Setup) -> None:
         assert self._intake is not None
@@ -126,13 +119,15 @@ class LocalRun:
     def _step(self, rows: Rows, rejects: pa.Table, final: bool) -> pa.Table:
         intake = self._intake
         assert intake is not None
-        statements = self.watch.statements[self._seen :]
-        self._seen += len(statements)
+        new = self.watch.statements[self._seen :]
+        self._seen += len(new)
+        self._posted += posted(new, self.watch.space)
+        statements, self._amended = [*self._amended, *new], []
         setup = self._tracks[0].setup
         times = np.unique(rows.t) if setup.max_ahead is not None else rows.t.max(keepdims=True) if len(rows) else rows.t
         tracked = [
             track.step(part, times, statements, final)
-            for track, part in zip(self._tracks, _by_bucket(rows, setup.buckets), strict=True)
+            for track, part in zip(self._tracks, by_bucket(rows, setup.buckets), strict=True)
         ]
         answers = [region.step([t.messages[r] for t in tracked]) for r, region in enumerate(self._regions)]
         parts = [assemble.step([a[b] for a in answers]) for b, assemble in enumerate(self._answers)]
@@ -154,25 +149,8 @@ class LocalRun:
         return changes
 
     def _table(self, parts: list[Changes]) -> pa.Table:
-        intake = self._intake
-        assert intake is not None
-        schema = changes_schema(intake.oid_type, intake.t_type)
-        tables = []
-        for part in parts:
-            n = len(part.t)
-            names = pa.DictionaryArray.from_arrays(pa.array(part.query, pa.int32()), pa.array(part.names, pa.string()))
-            no_place = np.isnan(part.x)
-            columns = [
-                names.cast(pa.string()),
-                intake.times(part.t),
-                pa.array(part.sign),
-                part.oid,
-                pa.array(part.x, mask=no_place),
-                pa.array(part.y, mask=no_place),
-                pa.array(part.value, mask=np.isnan(part.value)),
-                pa.nulls(n, schema.field("members").type),
-            ]
-            tables.append(pa.Table.from_arrays(columns, schema=schema))
+        assert self._intake is not None
+        tables = [changes_table(part, self._intake) for part in parts]
         if len(tables) == 1:
             return tables[0]
         order = np.argsort(np.concatenate([p.t for p in parts]), kind="stable")
@@ -194,17 +172,19 @@ class LocalRun:
             "started": True,
             "seen": self._seen,
             "totals": self.totals,
-            "buckets": self.watch.buckets,
+            "buckets": self._buckets,
             "regions": regions.size,
             "space": self.watch.space.kind,
         }
         stages: Sequence[Track | Participate | Assemble] = [*self._tracks, *self._regions, *self._answers]
+        saved = [stage.save() for stage in stages]
         arrays: dict[str, Any] = {
             "source": pa.array([intake.source.serialize().to_pybytes()], pa.binary()),
             "axis": regions.axis,
             "cut": regions.cut,
             "child": regions.child,
-            "stages": pa.array([stage.save() for stage in stages], pa.large_binary()),
+            **{f"posted.{n}": pa.array([getattr(p, n) for p in self._posted], pa.string()) for n in POSTED},
+            "stages": pa.array([sections[s] for sections in saved for s in SECTIONS], pa.large_binary()),
         }
         return state.encode("local", VERSION, meta, arrays)
 
@@ -214,20 +194,34 @@ class LocalRun:
         self.watch.now = self.totals["frontier"]
         if not meta["started"]:
             return
-        now = {"buckets": self.watch.buckets, "regions": self.watch.regions, "space": self.watch.space.kind}
+        now = {"buckets": self._buckets, "regions": self._cuts, "space": self.watch.space.kind}
         for option, value in now.items():
             if meta[option] != value:
                 raise StateError(f"the saved run has {option} = {meta[option]}, this one {value}; they cannot differ")
         intake = bind(pa.ipc.read_schema(pa.py_buffer(a["source"][0].as_py())), self.watch.space, self.watch.columns)
         self._intake = intake
         self.watch.bind(intake.schema)
-        setup = self._setup(Regions(meta["regions"], a["axis"], a["cut"], a["child"]))
-        stages = [s.as_py() for s in a["stages"]]
+        setup = setup_of(self.watch, intake, self._buckets, Regions(meta["regions"], a["axis"], a["cut"], a["child"]))
+        sections = [s.as_py() for s in a["stages"]]
+        stages = [dict(zip(SECTIONS, pair, strict=True)) for pair in zip(sections[::2], sections[1::2], strict=True)]
         empty, kind, b = intake.empty(), intake.oid_type, setup.buckets
         self._tracks = [Track.load(setup, i, empty, stages[i]) for i in range(b)]
         rest = stages[b:]
         self._regions = [Participate.load(setup, r, kind, rest[r]) for r in range(meta["regions"])]
         self._answers = [Assemble.load(setup, kind, s) for s in rest[meta["regions"] :]]
+        self._amend([Posted(*p) for p in zip(*(a[f"posted.{n}"].to_pylist() for n in POSTED), strict=True)])
+
+    def _amend(self, before: list[Posted]) -> None:
+        """Go on with other statements than before: what differs is posted with the next batch."""
+        watch = self.watch
+        self._posted = posted(watch.statements[: self._seen], watch.space)
+        if self._posted == before:
+            return
+        amendment = amend(before, watch.statements, watch.space)
+        for track in self._tracks:
+            track.withdraw(amendment.withdrawn)
+        self._amended, self._seen = amendment.statements, len(watch.statements)
+        self._posted = posted(watch.statements, watch.space)
 
 
 def _nothing_yet() -> Outcome:
@@ -264,25 +258,3 @@ def _from_dicts(batch: Sequence[Mapping[str, Any]]) -> pa.Table:
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):  # mixed types: let the intake sort them out
             columns[name] = pa.array([None if v is None else str(v) for v in values])
     return pa.table(columns)
-
-
-def _cut(rows: Rows, watch: Watch) -> Regions:
-    step = max(1, len(rows) // SAMPLE)
-    x, y = rows.x[::step], rows.y[::step]
-    if watch.space.bounds is not None:
-        x0, y0, x1, y1 = watch.space.bounds
-        inside = (x >= x0) & (x <= x1) & (y >= y0) & (y <= y1)
-        x, y = x[inside], y[inside]
-        if len(x) < watch.regions:
-            grid_x, grid_y = np.meshgrid(np.linspace(x0, x1, 65), np.linspace(y0, y1, 65))
-            x, y = grid_x.ravel(), grid_y.ravel()
-    return split(x, y, watch.regions)
-
-
-def _by_bucket(rows: Rows, buckets: int) -> list[Rows]:
-    if buckets == 1:
-        return [rows]
-    if len(rows) == 0:
-        return [rows] * buckets
-    bucket: NDArray[np.int32] = bucket_of_ids(*id_bytes(rows.oid), buckets)
-    return [rows.take(np.flatnonzero(bucket == b)) for b in range(buckets)]

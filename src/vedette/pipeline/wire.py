@@ -1,0 +1,139 @@
+"""What stages say to each other, as bytes: rows, region messages and answer messages, each one Arrow value.
+
+In: the records of `messages` and `rows`. Out: bytes, and the same records again. Nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from vedette.kernels.arrays import F64, I64
+from vedette.kernels.regions import Regions
+from vedette.pipeline import state
+from vedette.pipeline.messages import (
+    AnswerMessage,
+    BallColumns,
+    DeltaColumns,
+    FocalColumns,
+    MoveColumns,
+    RegionMessage,
+    ReportColumns,
+)
+from vedette.pipeline.rows import Rows
+
+VERSION = 1
+
+
+@dataclass
+class Arrival:
+    """Rows for one bucket, from one part of the input; what all buckets must know of the part comes along.
+
+    `origin` orders the parts of a batch, whatever order they arrive in. `times`: the greatest, or with max_ahead all
+    distinct ones. `sample`: some positions, a row each.
+    """
+
+    rows: Rows
+    times: I64
+    origin: list[int] = field(default_factory=list)
+    sample: F64 = field(default_factory=lambda: np.zeros((0, 2)))
+
+
+def write_arrival(arrival: Arrival) -> bytes:
+    """An arrival as bytes."""
+    rows = arrival.rows
+    arrays: state.Arrays = {"oid": rows.oid, "t": rows.t, "x": rows.x, "y": rows.y}
+    arrays |= {"a." + name: column for name, column in rows.attributes.items()}
+    arrays |= {"times": arrival.times, "sample": arrival.sample}
+    return state.encode("arrival", VERSION, {"origin": arrival.origin}, arrays)
+
+
+def read_arrival(data: bytes) -> Arrival:
+    """The arrival again."""
+    meta, a = state.decode("arrival", VERSION, data)
+    attributes = {name[2:]: column for name, column in a.items() if name.startswith("a.")}
+    return Arrival(Rows(a["oid"], a["t"], a["x"], a["y"], attributes), a["times"], meta["origin"], a["sample"])
+
+
+@dataclass
+class RegionPost:
+    """A region message on its way: who sends it, how space is cut, and whether it is the last one of all."""
+
+    message: RegionMessage
+    sender: int
+    regions: Regions
+    final: bool
+
+
+def write_region(post: RegionPost) -> bytes:
+    """A region message as bytes."""
+    message, cut = post.message, post.regions
+    meta = {
+        "sender": post.sender,
+        "final": post.final,
+        "size": cut.size,
+        "commands": message.commands,
+        "answers": message.answers,
+        "frontier": message.frontier,
+    }
+    arrays: state.Arrays = {"axis": cut.axis, "cut": cut.cut, "child": cut.child}
+    for name in ("moves", "focals", "balls"):
+        arrays |= _columns(name, getattr(message, name))
+    return state.encode("region", VERSION, meta, arrays)
+
+
+def read_region(data: bytes) -> RegionPost:
+    """The region message again."""
+    meta, a = state.decode("region", VERSION, data)
+    message = RegionMessage(
+        _record(MoveColumns, "moves", a),
+        _record(FocalColumns, "focals", a),
+        _record(BallColumns, "balls", a),
+        meta["commands"],
+        meta["answers"],
+        meta["frontier"],
+    )
+    return RegionPost(
+        message, meta["sender"], Regions(meta["size"], a["axis"], a["cut"], a["child"]), bool(meta["final"])
+    )
+
+
+@dataclass
+class AnswerPost:
+    """An answer message on its way."""
+
+    message: AnswerMessage
+    sender: int
+    final: bool
+
+
+def write_answer(post: AnswerPost) -> bytes:
+    """An answer message as bytes."""
+    message = post.message
+    meta = {
+        "sender": post.sender,
+        "final": post.final,
+        "commands": message.commands,
+        "frontier": message.frontier,
+    }
+    arrays = _columns("deltas", message.deltas) | _columns("reports", message.reports)
+    return state.encode("answer", VERSION, meta, arrays)
+
+
+def read_answer(data: bytes) -> AnswerPost:
+    """The answer message again."""
+    meta, a = state.decode("answer", VERSION, data)
+    message = AnswerMessage(
+        _record(DeltaColumns, "deltas", a), _record(ReportColumns, "reports", a), meta["commands"], meta["frontier"]
+    )
+    return AnswerPost(message, meta["sender"], bool(meta["final"]))
+
+
+def _columns(prefix: str, record: Any) -> state.Arrays:
+    return {f"{prefix}.{name}": getattr(record, name) for name in record.__dataclass_fields__}
+
+
+def _record(kind: Any, prefix: str, arrays: dict[str, Any]) -> Any:
+    return kind(**{name: arrays[f"{prefix}.{name}"] for name in kind.__dataclass_fields__})
