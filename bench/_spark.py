@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import _empty
+import _rival
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -28,7 +29,8 @@ FILES_A_BATCH = 2  # as many as there are cores, so that reading is no bottlenec
 
 def start(cores: int) -> SparkSession:
     """A session as a user gets it from us."""
-    cloudpickle.register_pickle_by_value(_empty)  # workers do not have this folder on their path
+    for module in (_empty, _rival):  # workers do not have this folder on their path
+        cloudpickle.register_pickle_by_value(module)
     settings = {"spark.log.level": "OFF", "spark.sql.streaming.numRecentProgressUpdates": "2000"}
     return session(f"local[{cores}]", settings, log=Path(os.devnull))
 
