@@ -5,9 +5,19 @@ tables bound by value; or `QueryError` with every problem of the text, each with
 May not know: kernels, stages, runtimes, Spark.
 """
 
+from vedette.lang.canonical import print_query, print_statement
 from vedette.lang.catalog import Catalog
 from vedette.lang.check import check_schema
 from vedette.lang.parse import parse
-from vedette.lang.print import print_expr, print_place, print_query, print_statement
+from vedette.lang.print import print_area, print_expr, print_place
 
-__all__ = ["Catalog", "check_schema", "parse", "print_expr", "print_place", "print_query", "print_statement"]
+__all__ = [
+    "Catalog",
+    "check_schema",
+    "parse",
+    "print_area",
+    "print_expr",
+    "print_place",
+    "print_query",
+    "print_statement",
+]

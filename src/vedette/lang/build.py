@@ -6,47 +6,19 @@ Invariant: the draft remembers where each expression was written, so that later 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from decimal import Decimal
-
 from lark import Token, Tree
 
 from vedette.conditions import parse_timestamp
+from vedette.lang.draft import Draft
+from vedette.lang.durations import read_length
 from vedette.lang.expressions import Expressions
-from vedette.lang.shapes import Places, RegionName, SpaceKind, name_of, number_text, trees, word
-from vedette.lang.source import Node, Report
-from vedette.lang.words import FUNCTIONS, RESERVED, TIME_UNITS, did_you_mean, one_of
-from vedette.model import MICROSECONDS, NO_TIME, Aggregate, Area, Duration, Expr, Inside, Nearest
+from vedette.lang.kinds import KINDS
+from vedette.lang.shapes import Places, SpaceKind, name_of, number_text, trees, word
+from vedette.lang.source import Report
+from vedette.lang.words import FUNCTIONS, RESERVED, did_you_mean, one_of
+from vedette.model import NO_TIME, Aggregate
 
 OBJECTS = "objects"
-LONGEST_US = 2**62
-
-
-@dataclass
-class Draft:
-    """A statement as far as it can be understood alone."""
-
-    kind: str  # "QUERY", "REGION" or "DROP"
-    name: str
-    name_node: Node
-    drops: str = ""
-    replace: bool = False
-    at: int | None = None
-    at_is_timestamp: bool = False
-    at_node: Node | None = None
-    area: Area | None = None
-    place: Inside | Nearest | RegionName | None = None
-    condition: Expr | None = None
-    condition_node: Node | None = None
-    origin: dict[int, Node] = field(default_factory=dict)
-    tables: list[tuple[str, str, Node]] = field(default_factory=list)  # name, alias, where; objects excepted
-    aggregate: Aggregate | None = None
-    aggregate_node: Node | None = None
-    timings: dict[str, tuple[Duration, Node]] = field(default_factory=dict)
-
-    def duration(self, word: str) -> Duration:
-        """DWELL or GRACE, 0 if it was not written."""
-        return self.timings[word][0] if word in self.timings else NO_TIME
 
 
 def build(tree: Tree[Token], space: SpaceKind, report: Report) -> Draft:
@@ -54,8 +26,7 @@ def build(tree: Tree[Token], space: SpaceKind, report: Report) -> Draft:
     at_tree, action = tree.children
     assert isinstance(action, Tree)
     named = trees(action, "name")[0]
-    kinds = {"create_query": "QUERY", "create_region": "REGION", "drop": "DROP"}
-    draft = Draft(kinds[action.data], name_of(named), named)
+    draft = Draft(str(action.data).removeprefix("create_").upper(), name_of(named), named)
     if isinstance(at_tree, Tree):
         _at(at_tree, draft, report)
     if draft.kind == "DROP":
@@ -67,6 +38,8 @@ def build(tree: Tree[Token], space: SpaceKind, report: Report) -> Draft:
     _check_name(named, draft, report)
     if draft.kind == "REGION":
         draft.area = Places(space, report).area(trees(action, "polygon", "geojson", "circle", "rect")[0])
+    elif draft.kind in KINDS:
+        KINDS[draft.kind].build(action, draft, space, report)
     else:
         _query(action, draft, space, report)
     return draft
@@ -196,7 +169,7 @@ def _selected(node: Tree[Token], draft: Draft, expressions: Expressions, report:
 
 
 def _timing(node: Tree[Token], draft: Draft, report: Report) -> None:
-    """DWELL or GRACE with its duration; zero is the same in every unit."""
+    """DWELL or GRACE with its duration."""
     token, number, unit = node.children
     assert isinstance(token, Token)
     assert isinstance(number, Tree)
@@ -204,22 +177,5 @@ def _timing(node: Tree[Token], draft: Draft, report: Report) -> None:
     if clause in draft.timings:
         report.add("VD101", f"{clause} stands twice", token)
         return
-    text = number_text(number)
-    value = Decimal(text)
-    draft.timings[clause] = (NO_TIME, number)
-    if isinstance(unit, Token) and unit.upper() not in TIME_UNITS:
-        expected = f"expected {one_of(TIME_UNITS)}"
-        report.add("VD129", f"{unit} is not a unit of time; {expected}", unit, did_you_mean(unit, TIME_UNITS))
-        return
-    if value < 0:
-        report.add("VD140", f"{clause} cannot be negative: {text}", number)
-        return
-    scale = MICROSECONDS[unit.upper()] if isinstance(unit, Token) else 1
-    if value.adjusted() > 30 or value * scale > LONGEST_US:
-        report.add("VD140", f"{clause} is longer than time goes: {text[:40]}", number)
-    elif value.adjusted() < -30 or value * scale != int(value * scale):
-        rule = "goes down to microseconds" if isinstance(unit, Token) else "without a unit is a whole number"
-        report.add("VD140", f"{clause} {rule}; found {text[:40]}", number)
-    elif value:
-        name = unit.upper() if isinstance(unit, Token) else None
-        draft.timings[clause] = (Duration(float(value), name), number)  # type: ignore[arg-type]
+    length = read_length(clause, number, unit if isinstance(unit, Token) else None, report)
+    draft.timings[clause] = (length or NO_TIME, number)

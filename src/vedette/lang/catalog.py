@@ -15,7 +15,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Literal
 
-from vedette.model import Area, CreateQuery, CreateRegion, Statement
+from vedette.model import Area, Create, CreateRegion, Statement
 
 Kind = Literal["QUERY", "REGION"]
 BEFORE_TIME = -math.inf
@@ -23,13 +23,14 @@ BEFORE_TIME = -math.inf
 
 @dataclass(frozen=True, order=True)
 class Act:
-    """Something that happens to a name. `area` None: dropped, or a query."""
+    """Something that happens to a name. `what`: the word in the statement. `area` None: dropped, or no region."""
 
     tick: float
     sequence: int
     creates: bool = field(compare=False)
     replace: bool = field(compare=False, default=False)
     area: Area | None = field(compare=False, default=None)
+    what: str = field(compare=False, default="QUERY")
 
 
 class Catalog:
@@ -50,23 +51,31 @@ class Catalog:
         """Take a statement in; `now` is the tick at which a statement without AT (or with a past one) acts."""
         action = statement.action
         tick = effective_tick(statement.at, now)
-        if isinstance(action, CreateQuery):
+        if isinstance(action, Create):
             key: tuple[Kind, str] = ("QUERY", action.query.name)
-            self.put(*key, tick, creates=True, replace=action.replace)
+            self.put(*key, tick, creates=True, replace=action.replace, what=action.query.kind)
         elif isinstance(action, CreateRegion):
             key = ("REGION", action.name)
-            self.put(*key, tick, creates=True, replace=action.replace, area=action.area)
+            self.put(*key, tick, creates=True, replace=action.replace, area=action.area, what="REGION")
         else:
-            key = (action.kind, action.name)
-            self.put(*key, tick, creates=False)
+            key = ("REGION" if action.of_region else "QUERY", action.name)
+            self.put(*key, tick, creates=False, what=action.kind)
         if now is not None:
             self._forget(key, now)
 
     def put(
-        self, kind: Kind, name: str, tick: float, *, creates: bool, replace: bool = False, area: Area | None = None
+        self,
+        kind: Kind,
+        name: str,
+        tick: float,
+        *,
+        creates: bool,
+        replace: bool = False,
+        area: Area | None = None,
+        what: str = "QUERY",
     ) -> Act:
         """Note an act; it comes after all acts of the same tick."""
-        act = Act(tick, self._sequence, creates, replace, area)
+        act = Act(tick, self._sequence, creates, replace, area, what)
         self._sequence += 1
         acts = list(self._acts.get((kind, name), ()))
         insort(acts, act)
@@ -92,19 +101,29 @@ class Catalog:
         where an older one, which waits for its tick, would fail, the new act before it is to blame.
         """
         found: list[tuple[Act, Act]] = []
-        there = False
+        there: str | None = None
         last_new: Act | None = None
         for act in self._acts[kind, name]:
             is_new = act in new
-            fails = (there and not act.replace) if act.creates else not there
+            taken = there is not None and (not act.replace or there != act.what)
+            fails = taken if act.creates else there != act.what
             if fails and is_new:
                 found.append((act, act))
                 continue
             if fails and last_new is not None:
                 found.append((act, last_new))
             last_new = act if is_new else last_new
-            there = act.creates
+            there = act.what if act.creates else None
         return found
+
+    def known_as(self, kind: Kind, name: str, before: Act) -> str | None:
+        """What a name stands for just before an act, by the word of its statement."""
+        there = None
+        for act in self._acts.get((kind, name), ()):
+            if act == before:
+                break
+            there = act.what if act.creates else None
+        return there
 
     def region(self, name: str, before: Act | None = None) -> Area | None:
         """The area of a region just before an act (None: after everything known)."""

@@ -7,235 +7,43 @@ The records of the model carry no positions; a statement with problems is read o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
-from vedette.conditions import parse_timestamp
 from vedette.errors import Problem
-from vedette.lang.build import Draft, build
-from vedette.lang.print import print_expr
+from vedette.lang.build import build
+from vedette.lang.draft import Draft
+from vedette.lang.kinds import KINDS
 from vedette.lang.source import Node, Report, Source
 from vedette.lang.syntax import read
-from vedette.lang.words import TIME_UNITS, did_you_mean, one_of
-from vedette.model import (
-    Aggregate,
-    Between,
-    Binary,
-    Column,
-    CreateQuery,
-    Duration,
-    Expr,
-    In,
-    IsNull,
-    Like,
-    Schema,
-    Statement,
-    Unary,
-    Value,
-)
-
-Kind: TypeAlias = Literal["number", "string", "true or false", "timestamp", "id", "null", "any"]
-Subject: TypeAlias = "Expr | str"  # an expression, or AGGREGATE, DWELL, GRACE, AT
-KindOf: TypeAlias = "Callable[[Column], Kind | None]"
-
-_KINDS: dict[str, Kind] = {
-    "bool": "true or false",
-    "long": "number",
-    "double": "number",
-    "string": "string",
-    "timestamp": "timestamp",
-}
-_CORE = ("oid", "t", "x", "y")
-_LISTED = 12
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A problem and what it is about, before it has a place in a text."""
-
-    subject: Subject
-    code: str
-    message: str
-    hint: str | None = None
-
-
-# --------------------------------------------------------------------------------------------- expressions
-
-
-class Types:
-    """Infers kinds from the leaves up, and notes what does not fit."""
-
-    def __init__(self, kind_of: KindOf, names: list[str], oid: str | None = None) -> None:
-        self.kind_of = kind_of
-        self.names = names
-        self.oid = oid
-        self.findings: list[Finding] = []
-
-    def condition(self, expr: Expr) -> None:
-        """The expression must be true or false."""
-        kind = self.kind(expr)
-        if kind not in ("true or false", "null", "any"):
-            hint = f"compare it with something: {print_expr(expr)} > 0" if kind == "number" else None
-            self._note(expr, "VD151", f"{print_expr(expr)} is a {kind}, not a condition", hint)
-
-    def kind(self, expr: Expr) -> Kind:
-        """The kind of an expression; `any` where it cannot be known."""
-        match expr:
-            case Column():
-                return self._column(expr)
-            case Value(value):
-                return _literal_kind(value)
-            case Unary("NOT", inner):
-                self.condition(inner)
-            case Unary(_, inner):
-                self._number(inner, "-")
-                return "number"
-            case Binary("AND" | "OR", left, right):
-                self.condition(left)
-                self.condition(right)
-            case Binary(op, left, right) if op in "+-*/%":
-                self._number(left, op)
-                self._number(right, op)
-                return "number"
-            case Binary(_, left, right):
-                self._comparable(expr, left, (right,))
-            case In(inner, items, _):
-                self._comparable(expr, inner, items)
-            case Between(inner, low, high, _):
-                self._comparable(expr, inner, (low, high))
-            case Like(inner, _, _):
-                kind = self.kind(inner)
-                if kind not in ("string", "id", "null", "any"):
-                    self._note(inner, "VD151", f"LIKE takes a string; {print_expr(inner)} is a {kind}")
-            case IsNull(inner, _):
-                self.kind(inner)
-        return "true or false"
-
-    def _column(self, column: Column) -> Kind:
-        kind = self.kind_of(column)
-        if kind is not None:
-            return kind
-        hint = did_you_mean(column.name, self.names)
-        if hint is None:
-            rest = " ..." if len(self.names) > _LISTED else ""
-            hint = f"there are {', '.join(self.names[:_LISTED])}{rest}"
-        self._note(column, "VD150", f"there is no attribute {column.name}", hint)
-        return "any"
-
-    def _number(self, expr: Expr, op: str) -> None:
-        kind = self.kind(expr)
-        if kind == "id" and self.oid != "string":
-            return
-        if kind not in ("number", "null", "any"):
-            self._note(expr, "VD151", f"{op} takes numbers; {print_expr(expr)} is a {self._shown(kind)}")
-
-    def _comparable(self, whole: Expr, left: Expr, others: tuple[Expr, ...]) -> None:
-        """The first that does not fit is enough; a joined table can have many."""
-        kind = self.kind(left)
-        kinds = [self.kind(other) for other in others]
-        before = len(self.findings)
-        for other, its_kind in zip(others, kinds, strict=True):
-            self._compare(whole, left, other, (kind, its_kind))
-            if len(self.findings) > before:
-                return
-
-    def _compare(self, whole: Expr, left: Expr, right: Expr, kinds: tuple[Kind, Kind]) -> None:
-        if "timestamp" in kinds and "string" in kinds:
-            literal = left if kinds[0] == "string" else right
-            if isinstance(literal, Value):
-                if parse_timestamp(str(literal.value)) is None:
-                    hint = "an example: '2008-05-31T03:20:00Z'"
-                    self._note(literal, "VD143", f"{print_expr(literal)} is not a time", hint)
-                return
-        elif _fit(*kinds) and not self._foreign_id(kinds, left, right):
-            return
-        a, b = (f"{print_expr(e)} ({self._shown(k)})" for e, k in zip((left, right), kinds, strict=True))
-        self._note(whole, "VD151", f"cannot compare {a} with {b}", _comparison_hint(kinds, left, right))
-
-    def _shown(self, kind: Kind) -> str:
-        return {"string": "string", "long": "number"}.get(self.oid or "", "id") if kind == "id" else kind
-
-    def _foreign_id(self, kinds: tuple[Kind, Kind], left: Expr, right: Expr) -> bool:
-        """An id matches literals as text, but not whole columns or computations of the other kind."""
-        if self.oid is None or "id" not in kinds or kinds == ("id", "id"):
-            return False
-        other, kind = (right, kinds[1]) if kinds[0] == "id" else (left, kinds[0])
-        return not isinstance(other, Value) and kind == ("number" if self.oid == "string" else "string")
-
-    def _note(self, subject: Expr, code: str, message: str, hint: str | None = None) -> None:
-        self.findings.append(Finding(subject, code, message, hint))
-
-
-def _literal_kind(value: float | int | str | bool | None) -> Kind:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    return "string" if isinstance(value, str) else "number"
-
-
-def _fit(a: Kind, b: Kind) -> bool:
-    pair = {a, b}
-    if len(pair) == 1 or pair & {"any", "null"}:
-        return True
-    return pair in ({"number", "true or false"}, {"id", "number"}, {"id", "string"})
-
-
-def _comparison_hint(kinds: tuple[Kind, Kind], left: Expr, right: Expr) -> str | None:
-    for kind, literal, other in ((kinds[0], left, kinds[1]), (kinds[1], right, kinds[0])):
-        if kind == "string" and other == "number" and isinstance(literal, Value):
-            try:
-                float(str(literal.value))
-            except ValueError:
-                continue
-            return f"without quotes: {literal.value}"
-        if kind == "number" and other == "string" and isinstance(literal, Value):
-            return f"in quotes: '{print_expr(literal)}'"
-    if "timestamp" in kinds and "number" in kinds:
-        return "times are written in quotes: '2008-05-31T03:20:00Z'"
-    return None
-
-
-# ---------------------------------------------------------------------------------------------- statements
+from vedette.lang.types import Finding, Kind, Subject, Types, columns_in, duration_findings, kind_in
+from vedette.model import Aggregate, Column, Create, Duration, Expr, Query, Schema, Statement
 
 
 @dataclass(frozen=True)
 class Subjects:
-    """All of a statement that depends on the stream."""
+    """All of a query that depends on the stream."""
 
     condition: Expr | None
     aggregate: Aggregate | None
     dwell: Duration
     grace: Duration
-    at: int | None
-    at_is_timestamp: bool
 
 
 def findings(subjects: Subjects, schema: Schema | None) -> list[Finding]:
     """What does not fit, in a fixed order."""
-    attributes: dict[str, str] = dict(schema.attributes) if schema else {}
 
     def kind_of(column: Column) -> Kind | None:
-        if column.table is not None:
-            return "any"
-        if column.name == "oid":
-            return "id"
-        if column.name in ("x", "y"):
-            return "number"
-        if schema is None:
-            return "any"
-        if column.name == "t":
-            return "number" if schema.time == "long" else "timestamp"
-        return _KINDS.get(attributes.get(column.name, ""))
+        return "any" if column.table is not None else kind_in(schema, column.name)
 
-    types = Types(kind_of, [*_CORE, *sorted(attributes)], schema.oid if schema else None)
+    types = Types(kind_of, columns_in(schema), schema.oid if schema else None)
     if subjects.aggregate is not None and subjects.aggregate.argument is not None:
         types.findings = _aggregate(subjects.aggregate, types)
     if subjects.condition is not None:
         types.condition(subjects.condition)
     if schema is not None:
-        types.findings += _times(subjects, schema)
+        types.findings += duration_findings("DWELL", subjects.dwell, schema)
+        types.findings += duration_findings("GRACE", subjects.grace, schema)
     return types.findings
 
 
@@ -248,33 +56,24 @@ def _aggregate(aggregate: Aggregate, types: Types) -> list[Finding]:
     return found
 
 
-def _times(subjects: Subjects, schema: Schema) -> Iterator[Finding]:
-    is_long = schema.time == "long"
-    for clause, duration in (("DWELL", subjects.dwell), ("GRACE", subjects.grace)):
-        if is_long and duration.unit is not None:
-            hint = "leave the unit out: the number is in the unit of t"
-            yield Finding(clause, "VD141", f"{clause} has a unit, but t is a long", hint)
-        elif not is_long and duration.unit is None and duration.value:
-            hint = f"add one of {one_of(TIME_UNITS)}"
-            yield Finding(clause, "VD141", f"{clause} has no unit, but t is a timestamp", hint)
-    if subjects.at is not None and is_long and subjects.at_is_timestamp:
+def _at(at: int | None, is_timestamp: bool, schema: Schema | None) -> Iterator[Finding]:
+    if at is None or schema is None:
+        return
+    if schema.time == "long" and is_timestamp:
         yield Finding("AT", "VD142", "AT names a time, but t is a long", "write the number")
-    elif subjects.at is not None and not is_long and not subjects.at_is_timestamp:
+    elif schema.time != "long" and not is_timestamp:
         hint = "an example: '2008-05-31T03:20:00Z'"
         yield Finding("AT", "VD142", "AT is a number, but t is a timestamp", hint)
 
 
 def check_draft(draft: Draft, schema: Schema | None, report: Report) -> None:
     """Report what does not fit, where it was written."""
-    subjects = Subjects(
-        draft.condition,
-        draft.aggregate,
-        draft.duration("DWELL"),
-        draft.duration("GRACE"),
-        draft.at,
-        draft.at_is_timestamp,
-    )
-    for finding in findings(subjects, schema):
+    if draft.kind in KINDS:
+        found = [] if draft.body is None else KINDS[draft.kind].findings(draft.body, schema)
+    else:
+        timings = draft.duration("DWELL"), draft.duration("GRACE")
+        found = findings(Subjects(draft.condition, draft.aggregate, *timings), schema)
+    for finding in [*found, *_at(draft.at, draft.at_is_timestamp, schema)]:
         report.add(finding.code, finding.message, _node(draft, finding.subject), finding.hint)
 
 
@@ -282,23 +81,16 @@ def _node(draft: Draft, subject: Subject) -> Node:
     if isinstance(subject, str):
         if subject in draft.timings:
             return draft.timings[subject][1]
+        if subject in draft.nodes:
+            return draft.nodes[subject]
         return (draft.at_node if subject == "AT" else draft.aggregate_node) or draft.name_node
     return draft.origin.get(id(subject)) or draft.condition_node or draft.name_node
 
 
 def check_schema(statement: Statement, schema: Schema) -> list[Problem]:
     """What does not fit the stream, once its schema is known."""
-    action = statement.action
-    query = action.query if isinstance(action, CreateQuery) else None
-    subjects = Subjects(
-        query.condition if query else None,
-        query.aggregate if query else None,
-        query.dwell if query else Duration(0),
-        query.grace if query else Duration(0),
-        statement.at,
-        statement.at_is_timestamp,
-    )
-    found = findings(subjects, schema)
+    found = _of_action(statement, schema)
+    found += _at(statement.at, statement.at_is_timestamp, schema)
     if not found:
         return []
     for kind in ("lonlat", "planar"):
@@ -308,6 +100,15 @@ def check_schema(statement: Statement, schema: Schema) -> list[Problem]:
     line = statement.text.split("\n")[0]
     source_line = " " * (statement.column - 1) + line if line else ""
     return [Problem(f.code, f.message, statement.line, statement.column, source_line, f.hint) for f in found]
+
+
+def _of_action(statement: Statement, schema: Schema) -> list[Finding]:
+    if not isinstance(statement.action, Create):
+        return []
+    query = statement.action.query
+    if isinstance(query, Query):
+        return findings(Subjects(query.condition, query.aggregate, query.dwell, query.grace), schema)
+    return KINDS[query.kind].findings(query, schema)
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from typing import Any
 import pyarrow as pa
 
 from vedette.conditions import evaluate, format_timestamp
-from vedette.lang.build import Draft
-from vedette.lang.check import Kind, Types
+from vedette.lang.draft import Draft
 from vedette.lang.source import Node, Report
+from vedette.lang.types import Kind, Types
 from vedette.lang.words import did_you_mean
 from vedette.model import Between, Binary, Column, Expr, In, IsNull, Like, Unary, Value
 

@@ -13,23 +13,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from lark import Token
 
 from vedette.errors import Problem, QueryError
-from vedette.lang.build import Draft, build
+from vedette.lang.build import build
 from vedette.lang.catalog import Act, Catalog, Kind, effective_tick
 from vedette.lang.check import check_draft
+from vedette.lang.draft import Draft
 from vedette.lang.join import bind_table
+from vedette.lang.kinds import KINDS
 from vedette.lang.shapes import RegionName, SpaceKind
 from vedette.lang.source import Report, Source
 from vedette.lang.split import split
 from vedette.lang.syntax import read
 from vedette.lang.words import did_you_mean
-from vedette.model import Action, CreateQuery, CreateRegion, Drop, Inside, Nearest, Query, Schema, Statement
+from vedette.model import Action, Create, CreateQuery, CreateRegion, Drop, Inside, Query, Schema, Statement
 
-_CREATES = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?(QUERY|REGION)\s+(\w+)", re.IGNORECASE)
+_CREATES = re.compile(r"CREATE\s+(?:OR\s+REPLACE\s+)?(QUERY|REGION|TRIGGER|PATTERN|ALERT)\s+(\w+)", re.IGNORECASE)
 
 
 def parse(
@@ -108,7 +111,10 @@ def _kind(draft: Draft) -> Kind:
 def _note(draft: Draft, catalog: Catalog, now: int | None) -> Act:
     tick = effective_tick(draft.at, now)
     creates = draft.kind != "DROP"
-    return catalog.put(_kind(draft), draft.name, tick, creates=creates, replace=draft.replace, area=draft.area)
+    what = draft.kind if creates else draft.drops
+    return catalog.put(
+        _kind(draft), draft.name, tick, creates=creates, replace=draft.replace, area=draft.area, what=what
+    )
 
 
 def _check_names(noted: list[tuple[Draft, Report, Act]], catalog: Catalog) -> None:
@@ -117,23 +123,34 @@ def _check_names(noted: list[tuple[Draft, Report, Act]], catalog: Catalog) -> No
     for draft, report, act in noted:
         by_name.setdefault((_kind(draft), draft.name), {})[act] = (draft, report)
     for (kind, name), new in by_name.items():
-        label = f"{kind.lower()} {name}"
         for failing, blamed in catalog.conflicts(kind, name, new):
-            draft, report = new[blamed]
-            doing = "created" if failing.creates else "dropped"
-            if failing is not blamed:
-                wish = "created" if blamed.creates else "dropped"
-                message = f"{label} cannot be {wish} here: it is {doing} at {failing.tick} already"
-                report.add("VD110", message, draft.name_node)
-            elif failing.creates:
-                hint = "CREATE OR REPLACE puts a new one in its place"
-                report.add("VD110", f"{label} exists already", draft.name_node, hint)
-            else:
-                known = [n for n in catalog.names(kind) if n != name]
-                hint_or_none = did_you_mean(name, known)
-                report.add("VD111", f"there is no {label} to drop", draft.name_node, hint_or_none)
+            _blame(catalog, kind, failing, blamed, *new[blamed])
             if failing is blamed:
                 catalog.remove(kind, name, failing)
+
+
+def _blame(catalog: Catalog, kind: Kind, failing: Act, blamed: Act, draft: Draft, report: Report) -> None:
+    label = f"{blamed.what.lower()} {draft.name}"
+    there = catalog.known_as(kind, draft.name, failing)
+    if failing is not blamed:
+        doing, wish = ("created" if act.creates else "dropped" for act in (failing, blamed))
+        message = f"{label} cannot be {wish} here: it is {doing} at {failing.tick} already"
+        report.add("VD110", message, draft.name_node)
+    elif failing.creates and there == failing.what:
+        report.add("VD110", f"{label} exists already", draft.name_node, "CREATE OR REPLACE puts a new one in its place")
+    elif failing.creates:
+        hint = f"all kinds share their names: choose another, or DROP {there} {draft.name} first"
+        report.add("VD110", f"{draft.name} exists already, as {_a(there)}", draft.name_node, hint)
+    elif there is not None:
+        hint = f"write DROP {there} {draft.name}"
+        report.add("VD111", f"there is no {label} to drop: {draft.name} is {_a(there)}", draft.name_node, hint)
+    else:
+        known = [n for n in catalog.names(kind) if n != draft.name]
+        report.add("VD111", f"there is no {label} to drop", draft.name_node, did_you_mean(draft.name, known))
+
+
+def _a(what: str | None) -> str:
+    return f"an {what.lower()}" if what == "ALERT" else f"a {(what or '').lower()}"
 
 
 def _statement(
@@ -141,17 +158,22 @@ def _statement(
 ) -> Statement | None:
     place = draft.place
     if isinstance(place, RegionName):
-        place = _bind_region(place, act, catalog, report)
+        place = _bind_region(act, catalog, report, place)
     bind_table(draft, report, tables)
     check_draft(draft, schema, report)
-    if report.problems or (draft.kind == "QUERY" and place is None):
+    standing = None
+    if draft.kind in KINDS and not report.problems:
+        standing = KINDS[draft.kind].bind(draft, partial(_bind_region, act, catalog, report), report)
+    if report.problems or (draft.kind == "QUERY" and place is None) or (draft.kind in KINDS and standing is None):
         return None  # a place is missing without a problem of its own where the region's own statement is wrong
     action: Action
     if draft.kind == "DROP":
-        action = Drop(draft.drops, draft.name)  # type: ignore[arg-type]
+        action = Drop(draft.drops, draft.name)
     elif draft.kind == "REGION":
         assert draft.area is not None
         action = CreateRegion(draft.name, draft.area, draft.replace)
+    elif standing is not None:
+        action = Create(standing, draft.replace)
     else:
         assert place is not None
         query = Query(
@@ -163,7 +185,7 @@ def _statement(
     return Statement(action, draft.at, draft.at_is_timestamp, line, column, text)
 
 
-def _bind_region(place: RegionName, act: Act, catalog: Catalog, report: Report) -> Inside | Nearest | None:
+def _bind_region(act: Act, catalog: Catalog, report: Report, place: RegionName) -> Inside | None:
     area = catalog.region(place.name, act)
     if area is not None:
         return Inside(area, place.name)

@@ -1,4 +1,4 @@
-"""The canonical text of statements, queries and conditions.
+"""The canonical text of conditions and places.
 
 In: records of the model. Out: text that parses back to an equal record, whatever the case, spacing and form in which
 it was first written. The text of a condition is its identity: two queries with the same text share one filter.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 
-from vedette.conditions import format_timestamp
 from vedette.lang.polygons import to_wkt
 from vedette.lang.shapes import SpaceKind
 from vedette.lang.words import quote_name, quote_text
@@ -18,8 +17,6 @@ from vedette.model import (
     Binary,
     Circle,
     Column,
-    CreateQuery,
-    CreateRegion,
     Duration,
     Expr,
     In,
@@ -30,9 +27,7 @@ from vedette.model import (
     MovingRect,
     Nearest,
     Polygon,
-    Query,
     Rect,
-    Statement,
     Unary,
     Value,
 )
@@ -105,31 +100,7 @@ def print_number(value: float | int) -> str:
     return repr(value)
 
 
-# -------------------------------------------------------------------------------------------- statements
-
-
-def print_statement(statement: Statement, space: SpaceKind) -> str:
-    """A whole statement, with AT and the semicolon."""
-    prefix = ""
-    if statement.at is not None:
-        at = quote_text(format_timestamp(statement.at)) if statement.at_is_timestamp else str(statement.at)
-        prefix = f"AT {at} "
-    action = statement.action
-    if isinstance(action, CreateQuery):
-        return prefix + print_query(action.query, space, replace=action.replace)
-    if isinstance(action, CreateRegion):
-        return f"{prefix}{_create(action.replace)} REGION {quote_name(action.name)} AS {_area(action.area, space)};"
-    return f"{prefix}DROP {action.kind} {quote_name(action.name)};"
-
-
-def print_query(query: Query, space: SpaceKind, *, replace: bool = False) -> str:
-    """A query as the statement that creates it. Named regions and joined tables appear by value."""
-    parts = [f"{_create(replace)} QUERY {quote_name(query.name)} AS SELECT {_selected(query)} FROM objects"]
-    if query.condition is not None:
-        parts.append(f"WHERE {print_expr(query.condition)}")
-    parts.append(print_place(query.where, space))
-    parts += [f"{word} {_duration(d)}" for word, d in (("DWELL", query.dwell), ("GRACE", query.grace)) if d.value]
-    return " ".join(parts) + ";"
+# ------------------------------------------------------------------------------------------------ places
 
 
 def print_place(place: Inside | Nearest, space: SpaceKind) -> str:
@@ -141,28 +112,18 @@ def print_place(place: Inside | Nearest, space: SpaceKind) -> str:
         case MovingRect(focal, w, h):
             return f"INSIDE RECT ({_numbers(w, h)}) AROUND {_id(focal)}"
         case MovingCircle(focal, radius):
-            return f"INSIDE CIRCLE ({_distance(radius, space)}) AROUND {_id(focal)}"
+            return f"INSIDE CIRCLE ({print_distance(radius, space)}) AROUND {_id(focal)}"
         case area:
-            return f"INSIDE {_area(area, space)}"
+            return f"INSIDE {print_area(area, space)}"
 
 
-def _create(replace: bool) -> str:
-    return "CREATE OR REPLACE" if replace else "CREATE"
-
-
-def _selected(query: Query) -> str:
-    if query.aggregate is None:
-        return "oid"
-    argument = query.aggregate.argument
-    return f"{query.aggregate.function}({'*' if argument is None else quote_name(argument)})"
-
-
-def _area(area: Area, space: SpaceKind) -> str:
+def print_area(area: Area, space: SpaceKind) -> str:
+    """An area by value."""
     match area:
         case Rect(x1, y1, x2, y2):
             return f"RECT ({_numbers(x1, y1, x2, y2)})"
         case Circle(x, y, radius):
-            return f"CIRCLE ({_numbers(x, y)}, {_distance(radius, space)})"
+            return f"CIRCLE ({_numbers(x, y)}, {print_distance(radius, space)})"
         case Polygon():
             return f"POLYGON {quote_text(to_wkt(area))}"
 
@@ -171,11 +132,13 @@ def _numbers(*values: float | None) -> str:
     return ", ".join(print_number(v) for v in values if v is not None)
 
 
-def _distance(value: float, space: SpaceKind) -> str:
+def print_distance(value: float, space: SpaceKind) -> str:
+    """A distance with its unit."""
     return print_number(value) + (" M" if space.kind == "lonlat" else "")
 
 
-def _duration(duration: Duration) -> str:
+def print_duration(duration: Duration) -> str:
+    """A length of time with its unit, if it has one."""
     return print_number(duration.value) + (f" {duration.unit}" if duration.unit else "")
 
 

@@ -1,8 +1,4 @@
-"""The records that travel between the language, the engine and the user: frozen, hashable, no behaviour.
-
-In: nothing. Out: statements (what was asked), shapes (where), expressions (which objects).
-Invariant: two records are equal if and only if they mean the same.
-"""
+"""What statements are made of: lengths of time, places, expressions; and what is known of a stream."""
 
 from __future__ import annotations
 
@@ -176,73 +172,6 @@ class IsNull:
 
 
 Expr: TypeAlias = Column | Value | Unary | Binary | In | Between | Like | IsNull
-
-# ----------------------------------------------------------------------------------------- statements
-
-
-@dataclass(frozen=True)
-class Aggregate:
-    """COUNT(*) has no argument; SUM, AVG, MIN, MAX take an attribute or x, y."""
-
-    function: OneOf["COUNT", "SUM", "AVG", "MIN", "MAX"]
-    argument: str | None = None
-
-
-@dataclass(frozen=True)
-class Query:
-    """A range or kNN query. `aggregate` None: the answer is the set of objects."""
-
-    name: str
-    where: Inside | Nearest
-    condition: Expr | None = None
-    aggregate: Aggregate | None = None
-    dwell: Duration = NO_TIME
-    grace: Duration = NO_TIME
-
-
-@dataclass(frozen=True)
-class CreateRegion:
-    """CREATE [OR REPLACE] REGION: a name for an area."""
-
-    name: str
-    area: Area
-    replace: bool = False
-
-
-@dataclass(frozen=True)
-class CreateQuery:
-    """CREATE [OR REPLACE] QUERY: a query that stands from now on."""
-
-    query: Query
-    replace: bool = False
-
-
-@dataclass(frozen=True)
-class Drop:
-    """DROP QUERY or DROP REGION, by name."""
-
-    kind: OneOf["QUERY", "REGION"]
-    name: str
-
-
-Action: TypeAlias = CreateRegion | CreateQuery | Drop
-
-
-@dataclass(frozen=True)
-class Statement:
-    """An action, the tick at which it acts (None: as soon as possible) and where it was written.
-
-    `at` is an int (in the unit of `t`: microseconds since the epoch where `t` is a timestamp, which is how it was
-    written if `at_is_timestamp`).
-    """
-
-    action: Action
-    at: int | None = None
-    at_is_timestamp: bool = False
-    line: int = field(default=1, compare=False)
-    column: int = field(default=1, compare=False)
-    text: str = field(default="", compare=False)
-
 
 # -------------------------------------------------------------------------------------------- streams
 
