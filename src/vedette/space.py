@@ -142,6 +142,38 @@ def sphere_d2(ux: float, uy: float, uz: float, vx: float, vy: float, vz: float) 
 
 
 @inline
+def arcsine(sine: float) -> float:
+    """The angle in radians of a sine between 0 and 1: the classic rational function up to 1/2, then by the half angle."""
+    z = sine * sine if sine <= 0.5 else (1.0 - sine) * 0.5
+    p = z * (
+        1.66666666666666657415e-01
+        + z
+        * (
+            -3.25565818622400915405e-01
+            + z
+            * (
+                2.01212532134862925881e-01
+                + z * (-4.00555345006794114027e-02 + z * (7.91534994289814532176e-04 + z * 3.47933107596021167570e-05))
+            )
+        )
+    )
+    q = 1.0 + z * (
+        -2.40339491173441421878e00
+        + z * (2.02094576023350569471e00 + z * (-6.88283971605453293030e-01 + z * 7.70381505559019352791e-02))
+    )
+    if sine <= 0.5:
+        return sine + sine * (p / q)
+    s = math.sqrt(z)
+    return math.pi / 2.0 - 2.0 * (s + s * (p / q))
+
+
+@inline
+def great_circle_m(d2: float) -> float:
+    """The distance in metres that a squared chord spans."""
+    return 2.0 * EARTH_RADIUS_M * arcsine(min(1.0, 0.5 * math.sqrt(d2)))
+
+
+@inline
 def box_has(x: float, y: float, x1: float, y1: float, x2: float, y2: float, wraps: bool) -> bool:
     """Closed box; on the sphere a full turn either way also counts."""
     if y < y1 or y > y2:

@@ -61,3 +61,31 @@ def chord2(radius_m: float) -> float:
     """The squared chord that a great-circle distance of less than half the way round subtends."""
     sine, _ = sincos_degrees(radius_m / (2.0 * EARTH_RADIUS_M) * (180.0 / math.pi))
     return 4.0 * sine * sine
+
+
+# asin x = x + x z P(z) / Q(z) for |x| <= 1/2, where z = x^2; beyond that by the half angle
+ARCSINE_P = (
+    1.66666666666666657415e-01,
+    -3.25565818622400915405e-01,
+    2.01212532134862925881e-01,
+    -4.00555345006794114027e-02,
+    7.91534994289814532176e-04,
+    3.47933107596021167570e-05,
+)
+ARCSINE_Q = (
+    1.0,
+    -2.40339491173441421878e00,
+    2.02094576023350569471e00,
+    -6.88283971605453293030e-01,
+    7.70381505559019352791e-02,
+)
+
+
+def arcsine(x: float) -> float:
+    """The angle in radians of a sine between 0 and 1."""
+    if x <= 0.5:
+        z = x * x
+        return x + x * (z * horner(ARCSINE_P, z) / horner(ARCSINE_Q, z))
+    z = (1.0 - x) * 0.5
+    s = math.sqrt(z)
+    return math.pi / 2.0 - 2.0 * (s + s * (z * horner(ARCSINE_P, z) / horner(ARCSINE_Q, z)))

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from lark import Token, Tree
 
 from vedette.lang.draft import Draft
+from vedette.lang.patterns import Patterns
 from vedette.lang.shapes import RegionName, SpaceKind
 from vedette.lang.source import Report
 from vedette.lang.types import Finding
@@ -33,4 +34,4 @@ class Kind(Protocol):
         """The canonical text behind the name."""
 
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, Kind] = {"PATTERN": Patterns()}

@@ -91,6 +91,13 @@ class Places:
         area = self.area(inner)
         return Inside(area) if area else None
 
+    def point(self, inner: Tree[Token]) -> tuple[tuple[float, float] | None] | None:
+        """(x, y) in brackets as (point,), which is (None,) after a problem; None if it is something else."""
+        args = [a for a in trees(inner, "arguments")[0].children if isinstance(a, Tree)] if inner.data == "tuple" else []
+        if len(args) != 2:
+            return None
+        return (self._centre(self._number(args[0]), self._number(args[1]), args[0], args[1]),)
+
     # ------------------------------------------------------------------------------------------------ regions
 
     def _polygon(self, node: Tree[Token]) -> Polygon | None:

@@ -4,6 +4,7 @@ In: nothing. Out: statements (what was asked), shapes (where), expressions (whic
 Invariant: two records are equal if and only if they mean the same.
 """
 
+from vedette.model.pattern import Choice, Extreme, Limit, Pattern, Point, Step, Window
 from vedette.model.query import Aggregate, Query
 from vedette.model.standing import Standing
 from vedette.model.statement import Action, Create, CreateQuery, CreateRegion, Drop, Statement
@@ -44,6 +45,7 @@ __all__ = [
     "AttributeType",
     "Between",
     "Binary",
+    "Choice",
     "Circle",
     "Column",
     "Create",
@@ -52,13 +54,17 @@ __all__ = [
     "Drop",
     "Duration",
     "Expr",
+    "Extreme",
     "In",
     "Inside",
     "IsNull",
     "Like",
+    "Limit",
     "MovingCircle",
     "MovingRect",
     "Nearest",
+    "Pattern",
+    "Point",
     "Polygon",
     "Query",
     "Rect",
@@ -67,7 +73,9 @@ __all__ = [
     "Shape",
     "Standing",
     "Statement",
+    "Step",
     "TimeUnit",
     "Unary",
     "Value",
+    "Window",
 ]
