@@ -45,6 +45,11 @@ class Twins:
         frontier: int = self.live.frontier
         return frontier
 
+    @property
+    def metrics(self) -> dict[str, int]:
+        metrics: dict[str, int] = self.live.metrics
+        return metrics
+
     def step(self, *told: Any) -> Any:
         if self.saved_before(self.batches):
             saved = {name: bytes(bytearray(section)) for name, section in self.live.save().items()}  # other objects
@@ -65,7 +70,7 @@ def plain(value: Any) -> Any:
         return {name: plain(v) for name, v in value.items()}
     if not is_dataclass(value):
         return value
-    parts = {f.name: getattr(value, f.name) for f in fields(value)}
+    parts = {f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) is not None}
     if isinstance(value, MoveColumns):  # the id itself in the place of where it stands
         names = [*parts.pop("names").to_pylist(), None]
         parts["name"] = pa.array([names[n] for n in parts["name"]])
