@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from tests.oracle.conditions import satisfied
 from tests.oracle.ingest import Timeline
+from tests.oracle.patterns import Patterns, pattern_instants
 from tests.oracle.rows import Oid, Row, oid_order
 from tests.oracle.shapes import Plane, contains, point
 from vedette.model import (
@@ -77,6 +78,7 @@ def tell(timeline: Timeline, world: World) -> list[Change]:
         del commands[: len(due)]
         for c, statement in due:
             world.command(statement, before_time=not math.isfinite(c))
+            world.patterns.command(statement, c)
         changes += world.tick(tau, timeline.effects.get(tau, {}))
     return changes
 
@@ -97,7 +99,10 @@ def instants(timeline: Timeline, timeout: int | None, t_type: str) -> list[int]:
         if isinstance(statement.action, CreateQuery):
             query = statement.action.query
             delays |= {length(query.dwell, t_type), length(query.grace, t_type)}
-    return sorted({tau + delay for tau in base for delay in delays})
+    asked: set[int] = set()
+    if base and timeline.frontiers[-1] is not None:
+        asked = pattern_instants([c[2] for c in timeline.commands], min(base), timeline.frontiers[-1])
+    return sorted({tau + delay for tau in base for delay in delays} | asked)
 
 
 def length(duration: Duration, t_type: str) -> int:
@@ -118,11 +123,15 @@ class World:
         self.last_known: dict[Oid, Row] = {}
         self.live: dict[str, Live] = {}
         self.members: dict[str, set[Oid]] = {}  # of each query of objects, as the reader knows them
+        self.patterns = Patterns(space)
 
     def tick(self, tau: int, updates: dict[Oid, Row]) -> list[Change]:
         """Make it `tau`; return what changed."""
         self.move(tau, updates)
         changes: list[Change] = []
+        for name, sign, oid, score in self.patterns.tick(tau, updates):
+            at = self.last_known[oid]
+            changes.append(Change(name, tau, sign, oid, at.x, at.y, score))
         for name in sorted(self.live.keys() | self.members.keys()):
             live = self.live.get(name)
             if live is not None:
@@ -137,7 +146,7 @@ class World:
         return {
             name: set(live.joined) if live.query.aggregate is None else self.figure(live.query.aggregate, live.joined)
             for name, live in self.live.items()
-        }
+        } | {name: set(live.answer) for name, live in self.patterns.live.items()}
 
     # ------------------------------------------------------------------------------------ what happens
 

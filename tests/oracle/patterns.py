@@ -15,7 +15,22 @@ from tests.oracle.conditions import satisfied
 from tests.oracle.rows import Oid, Row, oid_order
 from tests.oracle.shapes import Plane, area_contains, point
 from tests.oracle.sphere import EARTH_RADIUS_M, arcsine
-from vedette.model import MICROSECONDS, Circle, Duration, Extreme, Inside, Limit, Pattern, Point, Polygon, Rect, Step
+from vedette.model import (
+    MICROSECONDS,
+    Circle,
+    Create,
+    Drop,
+    Duration,
+    Extreme,
+    Inside,
+    Limit,
+    Pattern,
+    Point,
+    Polygon,
+    Rect,
+    Statement,
+    Step,
+)
 
 Answer = dict[Oid, float | None]
 
@@ -29,21 +44,43 @@ class LivePattern:
     answer: Answer = field(default_factory=dict)
 
 
-class History:
+class Patterns:
     """All updates that came in time, and what patterns find in them."""
 
-    def __init__(self, space: Plane, t_type: str) -> None:
-        self.space, self.t_type = space, t_type
+    def __init__(self, space: Plane) -> None:
+        self.space = space
         self.rows: dict[Oid, list[Row]] = defaultdict(list)
+        self.live: dict[str, LivePattern] = {}
+        self.told: dict[str, Answer] = {}
+
+    def command(self, statement: Statement, c: float) -> None:
+        """Patterns come and go."""
+        action = statement.action
+        if isinstance(action, Create) and isinstance(action.query, Pattern):
+            self.live[action.query.name] = LivePattern(action.query, c)
+        elif isinstance(action, Drop) and action.kind == "PATTERN":
+            self.live.pop(action.name, None)
+
+    def tick(self, tau: int, updates: dict[Oid, Row]) -> list[tuple[str, int, Oid, float | None]]:
+        """Make it tau; who joined (with the score) and who left."""
+        self.add(tau, updates)
+        changes: list[tuple[str, int, Oid, float | None]] = []
+        for name in sorted(self.live.keys() | self.told.keys()):
+            live = self.live.get(name)
+            if live is not None and tau % ticks(live.pattern.every) == 0:
+                live.answer = self.answer(live, tau)
+            before, after = self.told.pop(name, {}), live.answer if live is not None else {}
+            if after:
+                self.told[name] = after
+            for oid in sorted(before.keys() ^ after.keys(), key=oid_order):
+                changes.append((name, 1, oid, after[oid]) if oid in after else (name, -1, oid, None))
+        return changes
 
     def add(self, tau: int, updates: dict[Oid, Row]) -> None:
         """Patterns never see rows that were late."""
         for oid, row in updates.items():
             if row.t == tau:
                 self.rows[oid].append(row)
-
-    def ticks(self, duration: Duration) -> int:
-        return round(duration.value * (MICROSECONDS[duration.unit] if duration.unit else 1))
 
     def answer(self, live: LivePattern, tau: int) -> Answer:
         """Who matches at tau."""
@@ -69,7 +106,7 @@ class History:
         """The updates of the step's window."""
         if step.window is None:
             return seen
-        a, b = self.ticks(step.window.since), self.ticks(step.window.until)
+        a, b = ticks(step.window.since), ticks(step.window.until)
         return [row for row in seen if tau - a <= row.t <= tau - b]
 
     def chain(self, steps: tuple[Step, ...], seen: list[Row], tau: int, before: float | None = None) -> bool:
@@ -81,7 +118,7 @@ class History:
         is_tied = bool(rest) and (step.window is None or rest[0].window is None)
         if step.always:
             assert step.window is not None
-            begin, end = tau - self.ticks(step.window.since), tau - self.ticks(step.window.until)
+            begin, end = tau - ticks(step.window.since), tau - ticks(step.window.until)
             if not rows or not all(self.holds(step, row) for row in rows) or (before is not None and before > begin):
                 return False
             return self.chain(rest, seen, tau, end if is_tied else None)
@@ -100,6 +137,21 @@ class History:
         """The greatest or least distance."""
         distances = [distance(self.space, step.target, row) for row in rows]
         return max(distances) if step.always else min(distances)
+
+
+def ticks(duration: Duration) -> int:
+    """A length of time in the unit of `t`."""
+    return round(duration.value * (MICROSECONDS[duration.unit] if duration.unit else 1))
+
+
+def pattern_instants(statements: list[Statement], first: int, end: int) -> set[int]:
+    """All instants from `first` to before `end` at which some pattern is asked."""
+    found: set[int] = set()
+    for statement in statements:
+        if isinstance(statement.action, Create) and isinstance(statement.action.query, Pattern):
+            every = ticks(statement.action.query.every)
+            found |= set(range(-(-first // every) * every, end, every))
+    return found
 
 
 def distance(space: Plane, target: Inside | Point, row: Row) -> float:

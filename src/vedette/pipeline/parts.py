@@ -129,6 +129,11 @@ class Family:
 
 def family(kind: str) -> Family:
     """The family of a kind of statement; what is not used is not even imported."""
+    if kind == "PATTERN":
+        from vedette.pipeline.patterns.answer import PatternAnswer
+        from vedette.pipeline.patterns.track import PatternTrack
+
+        return Family(PatternTrack, None, PatternAnswer)
     raise KeyError(kind)
 
 

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from vedette.compiled import inline, jit
 from vedette.kernels.motion.agenda import instant, instant_after, push
 from vedette.kernels.motion.tables import (
@@ -36,7 +38,7 @@ NO, YES, UNKNOWN = 0, 1, 2
 def passes(w: World, s: int, o: int) -> bool:
     """Whether the object's latest update satisfies the pattern's condition."""
     bit = w.patterns[s].condition
-    return bool(bit < 0 or (w.words[o, bit // 64] >> (bit % 64)) & 1)
+    return bool(bit < 0 or (w.words[o, bit // 64] >> np.uint64(bit % 64)) & np.uint64(1))
 
 
 @inline

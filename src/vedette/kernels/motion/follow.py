@@ -7,6 +7,8 @@ beginning of a match.
 
 from __future__ import annotations
 
+import numpy as np
+
 from vedette.compiled import inline, jit
 from vedette.kernels.arrays import B1, F64, I32, I64, U64
 from vedette.kernels.grid import cell_of
@@ -130,7 +132,7 @@ def _judge(w: World, o: int, t: int, words: U64, i: int) -> None:
     while h >= 0:
         s = w.hits[h].pattern
         bit = w.patterns[s].condition
-        if bit >= 0 and ((w.words[o, bit // 64] ^ words[i, bit // 64]) >> (bit % 64)) & 1:
+        if bit >= 0 and ((w.words[o, bit // 64] ^ words[i, bit // 64]) >> np.uint64(bit % 64)) & np.uint64(1):
             schedule(w.patterns, w.hits, w.agenda, w.past.count, h, instant(w.patterns[s].every, t))
         h = w.hits[h].next
     for k in range(words.shape[1]):

@@ -96,7 +96,7 @@ def _best(w: World, s: int, tau: int, sign: float) -> tuple[int, I64, F64, int]:
         h = all_rows[i]
         if found == w.patterns[s].n and bounds[i] > scores[found - 1]:
             break
-        if not passes(w, s, w.hits[h].object):
+        if w.hits[h].stage < w.patterns[s].prefix or not passes(w, s, w.hits[h].object):
             continue
         matches = sequence(w, h, tau)
         if matches == UNKNOWN:
@@ -206,8 +206,8 @@ def _shrink(w: World, s: int, worst: float) -> None:
     for q in range(w.patterns[s].first, w.patterns[s + 1].first):
         step = w.past.areas.steps[q]
         side = w.past.cells.side
-        if step.bears and step.reach > share + 2.0 * abs(share) + 4.0 * side:
-            step.reach = share + abs(share) + 2.0 * side
+        if step.bears and step.reach > share + 0.5 * abs(share) + 4.0 * side:
+            step.reach = share + 0.1 * abs(share) + 2.0 * side
 
 
 @jit

@@ -84,7 +84,7 @@ STEP = np.dtype(
 )
 
 # A stay of an object in a cell: first and last update there, the longest silence between two, the object's visit
-# before, the number of the last update.
+# before, the number of the last update; where its paged updates stand among those read back, -1.
 VISIT = np.dtype(
     [
         ("begin", np.int64),
@@ -94,6 +94,7 @@ VISIT = np.dtype(
         ("object", np.int32),
         ("cell", np.int32),
         ("before", np.int32),
+        ("recalled", np.int32),
     ],
     align=True,
 )
@@ -200,9 +201,8 @@ class Cells(NamedTuple):
 
 
 class Recalled(NamedTuple):
-    """Updates read back: those of visit[i] from low[i] on stand at start[i] .. start[i + 1], in time order."""
+    """Updates read back, in time order: those from low[i] on stand at start[i] .. start[i + 1]."""
 
-    visit: I64
     low: I64
     start: I64
     t: I64

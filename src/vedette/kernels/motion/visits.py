@@ -62,6 +62,7 @@ def note(past: Past, o: int, t: int, x: float, y: float, cell: int) -> bool:
     visits[new].gap = 0
     visits[new].last = n
     visits[new].before = v
+    visits[new].recalled = -1
     objects[o].head = new
     objects[o].is_open = True
     return True
@@ -104,9 +105,9 @@ def _latest(past: Past, v: int, q: int, low: int, high: int, wanted: bool) -> in
 def _recalled(past: Past, v: int, low: int) -> tuple[int, int]:
     """Where the paged updates of a visit stand; (-1, -1) and a note of the question where they do not."""
     recalled = past.recalled
-    for k in range(len(recalled.visit)):
-        if recalled.visit[k] == v and recalled.low[k] <= low:
-            return recalled.start[k], recalled.start[k + 1]
+    k = past.visits[v].recalled
+    if k >= 0 and recalled.low[k] <= low:
+        return recalled.start[k], recalled.start[k + 1]
     past.count[ASKED] = v
     past.count[ASKED_LOW] = low
     return -1, -1

@@ -1,0 +1,122 @@
+"""The patterns of a bucket and its memory as sections, and back.
+
+"standing": the patterns as SQL; "columns": everything that updates change; "page.N": updates beyond memory. Cells and
+areas are worked out anew; the agenda is filled from what rows and patterns are due at.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vedette.kernels.grid import Grid
+from vedette.kernels.motion.tables import (
+    BASE,
+    HIT,
+    HITS,
+    OBJECT,
+    PATTERN,
+    STEP,
+    UPDATE,
+    UPDATES,
+    VISIT,
+    VISITS,
+    Table,
+    records,
+    with_room,
+)
+from vedette.lang import parse, print_query
+from vedette.model import Create, Pattern
+from vedette.pipeline import state
+from vedette.pipeline.patterns.book import Book
+from vedette.pipeline.patterns.memory import Memory
+
+VERSION = 1
+FOUND = ("first", "every", "since", "started", "due", "rows")  # what is found out of a pattern, and which it is
+LEARNT = ("reach", "bears", "order")  # ... and of a step
+
+
+def dump_standing(book: Book) -> bytes:
+    """The patterns and where they stand."""
+    bits = {condition: bit for condition, bit in book.bits.items()}
+    patterns = [
+        [s, each.qid, print_query(each.pattern, book.space), each.since, bits.get(each.plan.condition)]  # type: ignore[arg-type]
+        for s, each in book.standing()
+    ]
+    return state.encode("patterns standing", VERSION, {"slots": len(book.slots), "patterns": patterns}, {})
+
+
+def dump(book: Book, memory: Memory) -> bytes:
+    """Everything else, but for the pages."""
+    count = memory.count
+    following, directory = memory.pages.dump()
+    resident = int(count[UPDATES] - count[BASE])
+    slots = memory.held()
+    meta = {
+        "grid": None if book.grid is None else list(book.grid),
+        "is_set": memory.areas is not None,
+        "span": len(memory.objects),
+        "following": following,
+    }
+    arrays: dict[str, Any] = {
+        "count": count.copy(),
+        "slots": slots,
+        "words": memory.words[slots],
+        "directory": directory,
+        **_columns("visits", memory.visits[: count[VISITS]]),
+        **_columns("updates", memory.updates[:resident]),
+        **_columns("objects", memory.objects[slots]),
+        **_columns("hits", memory.hits[: count[HITS]]),
+        **{f"patterns.{name}": np.ascontiguousarray(memory.patterns[name]) for name in FOUND},
+        **{f"steps.{name}": np.ascontiguousarray(memory.steps[name]) for name in LEARNT},
+    }
+    return state.encode("patterns", VERSION, meta, arrays)
+
+
+def load(book: Book, memory: Memory, sections: dict[str, bytes]) -> int:
+    """Fill both; how many slots were seen."""
+    standing, _ = state.decode("patterns standing", VERSION, sections["standing"])
+    book.slots = [None] * standing["slots"]
+    for s, qid, sql, since, bit in standing["patterns"]:
+        action = parse(sql, space=book.space)[0].action
+        assert isinstance(action, Create)
+        assert isinstance(action.query, Pattern)
+        book.put(s, qid, action.query, since, bit)
+    meta, a = state.decode("patterns", VERSION, sections["columns"])
+    book.grid = None if meta["grid"] is None else Grid(*meta["grid"])
+    count = memory.count
+    count[:] = a["count"]
+    memory.pages.load(meta["following"], a["directory"], sections)
+    memory.visits = _table(VISIT, "visits", a)
+    memory.updates = _table(UPDATE, "updates", a)
+    memory.hits = _table(HIT, "hits", a)
+    if meta["is_set"]:
+        patterns, steps = records(PATTERN, len(a["patterns.first"])), records(STEP, len(a["steps.order"]))
+        for name in FOUND:
+            patterns[name] = a[f"patterns.{name}"]
+        for name in LEARNT:
+            steps[name] = a[f"steps.{name}"]
+        memory.set_tables(*book.tables(patterns, steps), book.words_wide)
+        memory.restored()
+    memory.make_room(meta["span"])
+    slots = a["slots"]
+    memory.objects[slots] = _table(OBJECT, "objects", a)[: len(slots)]
+    words = a["words"]
+    memory.words = np.zeros((len(memory.objects), words.shape[1]), np.uint64)
+    memory.words[slots] = words
+    return int(meta["span"])
+
+
+def _columns(prefix: str, table: Table) -> dict[str, Any]:
+    return {f"{prefix}.{name}": np.ascontiguousarray(table[name]) for name in table.dtype.names or ()}
+
+
+def _table(kind: Any, prefix: str, arrays: dict[str, Any]) -> Table:
+    n = len(arrays[f"{prefix}.{kind.names[0]}"])
+    table = with_room(records(kind, 64), n)
+    for name in kind.names:
+        table[name][:n] = arrays[f"{prefix}.{name}"]
+    return table
+
+
