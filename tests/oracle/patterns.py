@@ -122,7 +122,7 @@ class Patterns:
             if not rows or not all(self.holds(step, row) for row in rows) or (before is not None and before > begin):
                 return False
             return self.chain(rest, seen, tau, end if is_tied else None)
-        witnesses = [row.t for row in rows if self.holds(step, row) and (before is None or row.t >= before)]
+        witnesses = {row.t for row in rows if (before is None or row.t >= before) and self.holds(step, row)}
         return any(self.chain(rest, seen, tau, t if is_tied else None) for t in witnesses)
 
     def holds(self, step: Step, row: Row) -> bool:

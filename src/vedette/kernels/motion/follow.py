@@ -48,7 +48,7 @@ def follow(
             return state, i
         if not _has_room(w):
             return ROOM, i
-        o = slot[i]
+        o = np.int64(slot[i])
         obj = w.past.objects[o]
         obj.x = x[i]
         obj.y = y[i]

@@ -17,7 +17,7 @@ def sweep(past: Past, horizon: int) -> None:
     """Close the gaps that visits ended before the horizon leave."""
     visits, objects = past.visits, past.objects
     n = past.count[VISITS]
-    number = np.full(n, -1, np.int32)
+    number = np.full(n, -1, np.int64)
     kept = 0
     for v in range(n):
         if visits[v].end < horizon:
@@ -64,7 +64,7 @@ def renote(past: Past, updates: Table, cuts: I64) -> None:
     cut = 0
     for u in range(len(updates)):
         t, x, y = updates[u].t, updates[u].x, updates[u].y
-        o = updates[u].object
+        o = np.int64(updates[u].object)
         while cut < len(cuts) and cuts[cut] <= t:
             cut += 1
         head = past.objects[o].head

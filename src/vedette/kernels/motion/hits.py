@@ -53,9 +53,10 @@ def add_row(w: World, s: int, o: int) -> int:
 
 @inline
 def drop_row(w: World, h: int) -> None:
-    """Forget a row."""
+    """Forget a row. The object's next update begins a visit, which may make it anew."""
     hit = w.hits[h]
     o, s = hit.object, hit.pattern
+    w.past.objects[o].is_open = False
     before = w.past.objects[o].row
     if before == h:
         w.past.objects[o].row = hit.next

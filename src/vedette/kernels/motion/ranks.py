@@ -212,15 +212,16 @@ def _shrink(w: World, s: int, worst: float) -> None:
 
 @jit
 def _discover(w: World, s: int, tau: int) -> None:
-    """Rows for the objects of all visits that are in reach now."""
+    """Rows for the objects of all visits that are in reach now; a visit too old for that ends here."""
     past = w.past
     for v in range(past.count[VISITS]):
         o = past.visits[v].object
         for q in range(w.patterns[s].first, w.patterns[s + 1].first):
             step = past.areas.steps[q]
-            if not step.bears or past.visits[v].end < max(tau - step.a, w.patterns[s].since):
-                continue
-            if is_near(past, past.visits[v].cell, q):
+            if step.bears and is_near(past, past.visits[v].cell, q):
+                if past.visits[v].end < max(tau - step.a, w.patterns[s].since):
+                    past.objects[o].is_open = False
+                    continue
                 h = past.objects[o].row
                 while h >= 0 and w.hits[h].pattern != s:
                     h = w.hits[h].next

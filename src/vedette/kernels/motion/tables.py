@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vedette.kernels.arrays import B1, F64, I32, I64, U8, U64
+from vedette.kernels.arrays import B1, F64, I64, U8, U64
 from vedette.kernels.grid import Grid
 from vedette.kernels.nearest import Ids
 from vedette.kernels.shapes import Edges
@@ -91,10 +91,10 @@ VISIT = np.dtype(
         ("end", np.int64),
         ("gap", np.int64),
         ("last", np.int64),
-        ("object", np.int32),
-        ("cell", np.int32),
-        ("before", np.int32),
-        ("recalled", np.int32),
+        ("object", np.int64),
+        ("cell", np.int64),
+        ("before", np.int64),
+        ("recalled", np.int64),
     ],
     align=True,
 )
@@ -118,8 +118,8 @@ OBJECT = np.dtype(
     [
         ("x", np.float64),
         ("y", np.float64),
-        ("head", np.int32),
-        ("row", np.int32),
+        ("head", np.int64),
+        ("row", np.int64),
         ("is_open", np.bool_),
         ("waits", np.bool_),
         ("is_tested", np.bool_),
@@ -141,13 +141,13 @@ HIT = np.dtype(
         ("score", np.float64),
         ("x", np.float64),
         ("y", np.float64),
-        ("pattern", np.int32),
-        ("object", np.int32),
-        ("next", np.int32),
-        ("other", np.int32),
-        ("other_before", np.int32),
-        ("passed", np.int32),
-        ("stage", np.int32),
+        ("pattern", np.int64),
+        ("object", np.int64),
+        ("next", np.int64),
+        ("other", np.int64),
+        ("other_before", np.int64),
+        ("passed", np.int64),
+        ("stage", np.int64),
         ("member", np.bool_),
     ],
     align=True,
@@ -163,9 +163,9 @@ CHANGE = np.dtype(
         ("score", np.float64),
         ("x", np.float64),
         ("y", np.float64),
-        ("pattern", np.int32),
-        ("object", np.int32),
-        ("sign", np.int32),
+        ("pattern", np.int64),
+        ("object", np.int64),
+        ("sign", np.int64),
     ],
     align=True,
 )
@@ -194,10 +194,10 @@ class Cells(NamedTuple):
     high: F64
     kept: B1
     start: I64
-    step: I32
+    step: I64
     prefix_start: I64
-    prefix_step: I32
-    numbers: I32
+    prefix_step: I64
+    numbers: I64
 
 
 class Recalled(NamedTuple):
@@ -232,7 +232,7 @@ class World(NamedTuple):
     told: Table
     words: U64
     ids: Ids
-    mark: I32
+    mark: I64
 
 
 def records(kind: Any, n: int) -> Table:

@@ -15,7 +15,7 @@ import numpy as np
 
 from vedette.conditions import evaluate
 from vedette.families.patterns import PatternPlan, StepPlan, plan_pattern
-from vedette.kernels.arrays import B1, F64, I32, I64, U8, U64
+from vedette.kernels.arrays import B1, F64, I64, U8, U64
 from vedette.kernels.grid import Grid
 from vedette.kernels.motion.cells import classify, measure
 from vedette.kernels.motion.tables import (
@@ -68,6 +68,7 @@ class Book:
         self.slots: list[Standing | None] = []
         self.grid: Grid | None = None
         self.bits: dict[Expr, int] = {}
+        self._listed: list[int] = []  # the patterns by slot when tables were made last, by qid
         self._sheets: dict[int, _Sheet] = {}  # by qid
 
     def standing(self) -> list[tuple[int, Standing]]:
@@ -90,6 +91,7 @@ class Book:
         """A pattern that stood before, where it stood."""
         plan = plan_pattern(pattern, self.space, self.schema)
         self.slots[slot] = Standing(qid, pattern, plan, since)
+        self._listed = [-1 if each is None else each.qid for each in self.slots]
         if plan.condition is not None and bit is not None:
             self.bits[plan.condition] = bit
 
@@ -219,13 +221,14 @@ class Book:
             sheets.append(sheet)
             self._fill(patterns, s, each)
             self._choose(steps, patterns, s, each.plan, sheet, int(first[s]))
-            if s < len(before) - 1 and before[s].every and before[s].since == each.since:
+            if s < len(self._listed) and self._listed[s] == each.qid:
                 for name in ("started", "due", "rows"):
                     patterns[name][s] = before[name][s]
                 old, new = (slice(int(a), int(b)) for a, b in (before.first[s : s + 2], first[s : s + 2]))
                 for name in ("reach", "bears"):  # rows were born by these, so that they cannot change
                     steps[name][new] = steps_before[name][old]
                 steps.order[new] = steps_before.order[old] + (new.start - old.start)
+        self._listed = [-1 if each is None else each.qid for each in self.slots]
         return patterns, areas, self._cells(patterns, steps, sheets)
 
     def _fill(self, patterns: Table, s: int, each: Standing) -> None:
@@ -312,17 +315,17 @@ class Book:
         kept |= (holds[:, ~always] != 0).any(axis=1)
         start, step = _by_cell(holds, listed)
         prefix_start, prefix_step = _by_cell(holds, at_start)
-        numbers = np.flatnonzero(steps.is_number & steps.bears).astype(np.int32)
+        numbers = np.flatnonzero(steps.is_number & steps.bears)
         side = 1.0 / self.grid.per_x
         if self.space.is_lonlat:
             side *= EARTH_RADIUS_M * RADIANS_PER_DEGREE
         return Cells(self.grid, side, holds, low, high, kept, start, step, prefix_start, prefix_step, numbers)
 
 
-def _by_cell(holds: U8, which: B1) -> tuple[I64, I32]:
+def _by_cell(holds: U8, which: B1) -> tuple[I64, I64]:
     """For each cell the steps among `which` that it is not nowhere for, in their order."""
     columns = np.flatnonzero(which)
     cell, column = np.nonzero(holds[:, columns])
     start = np.zeros(len(holds) + 1, np.int64)
     np.cumsum(np.bincount(cell, minlength=len(holds)), out=start[1:])
-    return start, columns[column].astype(np.int32)
+    return start, columns[column].astype(np.int64)

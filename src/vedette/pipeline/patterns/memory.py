@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from vedette.kernels.arrays import B1, F64, I32, I64, U64
+from vedette.kernels.motion.agenda import instant, push
 from vedette.kernels.motion.follow import follow
 from vedette.kernels.motion.forget import begin_anew, forget_pattern, in_agenda, renote, sweep
 from vedette.kernels.motion.tables import (
@@ -24,6 +25,7 @@ from vedette.kernels.motion.tables import (
     HIT,
     HITS,
     LONG_AGO,
+    NEVER,
     OBJECT,
     PAGED_T,
     PATTERN,
@@ -69,7 +71,7 @@ class Memory:
         self.words: U64 = np.zeros((0, 1), np.uint64)
         self.hits, self.agenda, self.told = records(HIT, 64), records(ENTRY, 64), records(CHANGE, 64)
         self.ids = NO_IDS
-        self.mark: I32 = np.zeros(0, np.int32)
+        self.mark: I64 = np.zeros(0, np.int64)
         self.count: I64 = np.zeros(COUNTS, np.int64)
         self.count[FREE], self.count[PAGED_T], self.count[PHASE] = -1, LONG_AGO, 1
         self.pages = Pages()
@@ -82,7 +84,7 @@ class Memory:
     def set_tables(self, patterns: Table, areas: Areas, cells: Cells, words_wide: int) -> None:
         """These patterns stand from here on."""
         self.patterns, self.areas, self.cells, self.steps = patterns, areas, cells, areas.steps
-        self.mark = np.full(len(patterns), -1, np.int32)
+        self.mark = np.full(len(patterns), -1, np.int64)
         if words_wide > self.words.shape[1]:
             wider = np.zeros((len(self.words), words_wide), np.uint64)
             wider[:, : self.words.shape[1]] = self.words
@@ -105,6 +107,8 @@ class Memory:
         told: list[Table] = []
         if words.shape[1] < self.words.shape[1]:
             words = np.pad(words, ((0, 0), (0, self.words.shape[1] - words.shape[1])))
+        if len(t):
+            self._begin(int(t[0]))
         first = 0
         while True:
             stop = min(len(t), first + min(MOST_EVENTS, max(1, self.cap // 2)))
@@ -124,6 +128,16 @@ class Memory:
             self._page_out()
             if first == len(t):
                 return [part for part in told if len(part)]
+
+    def _begin(self, t: int) -> None:
+        """Patterns whose vicinities grow from nothing: the first instant at which somebody can have a score."""
+        patterns = self.patterns
+        for s in np.flatnonzero(patterns.grows & (patterns.started == NEVER) & (patterns.due == NEVER)):
+            steps = self.steps[patterns.first[s] : patterns.first[s + 1]]
+            at, every = t + int(steps.b.max()), int(patterns.every[s])
+            self.agenda = with_room(self.agenda, int(self.count[AGENDA]) + 1)
+            patterns.due[s] = instant(every, at)
+            push(self.agenda, self.count, int(patterns.due[s]), -1 - int(s))
 
     def world(self) -> World:
         """The tables as kernels take them."""

@@ -33,7 +33,7 @@ from vedette.pipeline.patterns.book import Book
 from vedette.pipeline.patterns.memory import Memory
 
 VERSION = 1
-FOUND = ("first", "every", "since", "started", "due", "rows")  # what is found out of a pattern, and which it is
+FOUND = ("first", "started", "due", "rows")  # what is found out of a pattern, and which it is
 LEARNT = ("reach", "bears", "order")  # ... and of a step
 
 

@@ -180,7 +180,7 @@ class PatternTrack:
             qid = np.repeat([number for number, _ in parts], [len(part) for _, part in parts]).astype(np.int64)
             order = np.argsort(told.t, kind="stable")
             told, qid = told[order], qid[order]
-            slots = np.ascontiguousarray(told.object)
+            slots = told.object.astype(np.int32)
             arrays: dict[str, Any] = {name: np.ascontiguousarray(told[name]) for name in ("t", "x", "y", "score")}
             arrays |= {
                 "qid": qid,
