@@ -36,6 +36,7 @@ class PatternTrack:
         self._told: list[tuple[int, Table]] = []  # by qid
         self._commands: dict[int, list[dict[str, Any]]] = {}  # by query bucket
         self._bucket: dict[int, int] = {}  # the query bucket, by qid
+        self._leaving: list[Table] = []  # members of patterns that go at the tick of the next segment
         self._span = 0  # slots that were seen
         self._standing: bytes | None = None  # the patterns as they were saved last, until some come or go
         if sections:
@@ -63,6 +64,9 @@ class PatternTrack:
     def follow(self, segment: Segment) -> None:
         """What happened; timeouts do not matter here."""
         is_row = segment.row >= 0
+        for told in self._leaving:
+            _moved(told, segment)
+        self._leaving = []
         if not is_row.any() or not self.book.standing():
             self._advance(segment.end)
             return
@@ -129,6 +133,7 @@ class PatternTrack:
         told.t, told.sign, told.score, told.object = c, -1, np.nan, objects
         told.x, told.y = memory.objects.x[objects], memory.objects.y[objects]
         self._told.append((qid, told))
+        self._leaving.append(told)
         memory.forget_pattern(s)
 
     def _command(self, change: Change, c: int, sequence: int) -> None:
@@ -194,3 +199,13 @@ class PatternTrack:
         for number in gone:
             del self._bucket[number]
         return sent
+
+
+def _moved(told: Table, segment: Segment) -> None:
+    """Who leaves at a tick leaves from where the tick takes it."""
+    now = np.flatnonzero((segment.t == segment.c) & (segment.row >= 0))
+    order = now[np.argsort(segment.slot[now], kind="stable")]
+    if len(order) and len(told):
+        at = order[np.minimum(np.searchsorted(segment.slot[order], told.object), len(order) - 1)]
+        moves = segment.slot[at] == told.object
+        told.x[moves], told.y[moves] = segment.x[at[moves]], segment.y[at[moves]]
