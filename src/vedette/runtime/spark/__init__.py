@@ -15,9 +15,10 @@ In: a DataFrame of updates (and one of commands). Out: a DataFrame of changes, i
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from vedette.runtime.spark.session import session
+
 if TYPE_CHECKING:
     from vedette.runtime.spark.chain import changes_over, command_folder, outputs_over
-    from vedette.runtime.spark.session import session
 
 __all__ = ["changes_over", "command_folder", "outputs_over", "session"]
 
@@ -26,5 +27,4 @@ def __getattr__(name: str) -> object:
     """Loaded when asked for, so that processes which only open a plan do not load the kernels: see `vedette`."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = "session" if name == "session" else "chain"
-    return getattr(import_module(f"{__name__}.{module}"), name)
+    return getattr(import_module("vedette.runtime.spark.chain"), name)
