@@ -46,7 +46,7 @@ def draw_trigger(path: Path, trigger: Trigger, space: Space, schema: Schema | No
         axes.scatter([x], [y], s=1900, color=PAPER, edgecolors=colour, linewidths=2.2, zorder=3)
         axes.text(x, y, names[k], ha="center", va="center", color=INK, fontsize=11, zorder=4)
         condition = "any event" if variable.condition is None else shorten(print_expr(variable.condition), 44)
-        below = -0.22 if y <= 0.01 else 0.22
+        below = -0.27 if y <= 0.01 else 0.27
         axes.text(x, y + below, condition, ha="center", va="center", color=colour, fontsize=8.5, zorder=4)
     axes.set_xlim(-1.65, 1.65)
     axes.set_ylim(-1.5, 1.5)

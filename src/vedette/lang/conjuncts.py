@@ -155,7 +155,8 @@ class Conjuncts:
             self.report.add("VD173", "KNN has no meaning in a trigger", node)
         elif node.data == "call":
             named = trees(node, "name")[0]
-            hint = did_you_mean(name_of(named), ["DISTANCE", "SPAN"])
+            known = ("DISTANCE", "SPAN")
+            hint = None if self._function(node) in known else did_you_mean(name_of(named), known)
             hint = hint or "DISTANCE(v1, v2) < d and SPAN(v) <= d stand alone, joined to the rest with AND"
             self.report.add("VD173", f"{word(named)}(...) cannot stand here", named, hint)
         elif node.data == "measure":
@@ -351,8 +352,7 @@ class Conjuncts:
         """A number as a `number` tree, and its unit."""
         sign: list[Token] = []
         while isinstance(node, Tree) and node.data in ("negate", "keep") and not sign:
-            sign = [Token("MINUS", "-") if node.data == "negate" else Token("PLUS", "+")]
-            node = node.children[1]
+            sign, node = [c for c in node.children[:1] if isinstance(c, Token)], node.children[1]
         if isinstance(node, Tree) and node.data == "length":
             written, unit = node.children
             assert isinstance(written, Tree)
@@ -379,4 +379,4 @@ class Conjuncts:
             self.report.add("VD173", "DISTANCE is compared with a number", node, "an example: DISTANCE(v1, v2) < 5")
             return None
         number, unit = found
-        return self._places.distance(Tree("quantity", [number, unit]))  # type: ignore[list-item]
+        return self._places.distance(Tree("quantity", [number, unit]), "distance")  # type: ignore[list-item]

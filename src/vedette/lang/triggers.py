@@ -11,7 +11,7 @@ In a draft, and in the record, columns carry no table: which variable they belon
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lark import Token, Tree
 
@@ -123,12 +123,16 @@ def findings(body: Body | Trigger, schema: Schema | None) -> list[Finding]:
             types.condition(variable.condition)
     for c in body.constraints:
         if isinstance(c, Compare):
-            types.condition(Binary(c.op, c.left, c.right))
-    found = types.findings
+            before, whole = len(types.findings), Binary(c.op, c.left, c.right)
+            types.condition(whole)
+            for n, found in enumerate(types.findings[before:], before):
+                if found.subject is whole:  # which was never written as such
+                    types.findings[n] = replace(found, subject=c.left)
+    told = types.findings
     if schema is not None:
         for name, length in lengths(body.constraints):
-            found += duration_findings(name, length, schema)
-    return found
+            told += duration_findings(name, length, schema)
+    return told
 
 
 def lengths(constraints: tuple[Constraint, ...]) -> list[tuple[str, Duration]]:
