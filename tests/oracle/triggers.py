@@ -16,11 +16,10 @@ from typing import Any
 from tests.oracle.answers import Change, Member, length
 from tests.oracle.conditions import evaluate, operate, satisfied
 from tests.oracle.ingest import Timeline
-from tests.oracle.rows import Row, Scalar, oid_order
+from tests.oracle.rows import Row, oid_order
 from tests.oracle.shapes import Plane, contains
 from vedette.model import (
     Apart,
-    Column,
     Compare,
     Constraint,
     Create,
@@ -176,11 +175,8 @@ class Trial:
         return ORDERS[apart.op](self.space.distance2(a, b), self.space.reach2(apart.distance))
 
     def compare(self, comparison: Compare, a: Row, b: Row) -> bool:
-        """Each side is about one event; ids match as text; unknown is not satisfied."""
-        left, right = evaluate(comparison.left, a), evaluate(comparison.right, b)
-        if Column("oid") in (comparison.left, comparison.right) and isinstance(left, str) != isinstance(right, str):
-            left, right = as_text(left), as_text(right)
-        return operate(comparison.op, left, right) is True
+        """Each side is about one event; unknown is not satisfied."""
+        return operate(comparison.op, evaluate(comparison.left, a), evaluate(comparison.right, b)) is True
 
     def ticks(self, duration: Duration) -> int:
         """A length of time in the unit of `t`."""
@@ -190,11 +186,6 @@ class Trial:
 def directed(a: str, b: str, v: str, e: Row, w: str, f: Row) -> list[tuple[Row, Row]]:
     """The pairs (event of a, event of b) among e, which stands for v, and f, which stands for w."""
     return [pair for names, pair in (((v, w), (e, f)), ((w, v), (f, e))) if names == (a, b)]
-
-
-def as_text(value: Scalar) -> str | None:
-    """An id as it is written."""
-    return None if value is None else str(value)
 
 
 def settled(condition: Expr, event: Row, space: Plane) -> Expr:
