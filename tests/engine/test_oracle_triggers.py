@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from tests.engine.drive import check, expect, play
@@ -15,6 +15,20 @@ FEWER = settings(max_examples=settings.default.max_examples // 3)  # type: ignor
 SETS = ((2,), (3,), (4,), (5,), (2, 1), (1, 3), (2, 2), (1, 2, 1), (3, 2))
 SEVERAL = ((1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1, 1), (2, 1), (1, 2, 1))
 STREAM = TRIGGERS.but(disorder=True, mess=True, timeouts=True)
+
+
+@KINDS
+def test_the_stories_are_worth_telling(kind: str) -> None:
+    """Something fires in a good share of them."""
+    told = []
+
+    @settings(max_examples=60, phases=[Phase.generate], database=None)
+    @given(data=st.data())
+    def tell(data: st.DataObject) -> None:
+        told.append(any(change.members for change in expect(data.draw(trigger_stories(kind))).changes))
+
+    tell()
+    assert sum(told) >= 0.4 * len(told), f"{sum(told)} of {len(told)} stories fire"
 
 
 @KINDS
