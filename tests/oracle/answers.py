@@ -31,6 +31,16 @@ from vedette.model import (
 )
 
 
+class Member(NamedTuple):
+    """An event behind a trigger's alert, and the variable for which it stands."""
+
+    variable: str
+    oid: Oid
+    t: int
+    x: float
+    y: float
+
+
 class Change(NamedTuple):
     """One row of the change stream."""
 
@@ -41,6 +51,7 @@ class Change(NamedTuple):
     x: float | None
     y: float | None
     value: float | None
+    members: tuple[Member, ...] | None = None
 
 
 class Figure(NamedTuple):

@@ -11,15 +11,16 @@ from collections.abc import Iterable
 
 _STATEMENTS = ("AT", "CREATE", "OR", "REPLACE", "REGION", "QUERY", "DROP", "AS", "SELECT", "FROM", "WHERE")
 _PLACES = ("INSIDE", "KNN", "AROUND", "POLYGON", "GEOJSON", "CIRCLE", "RECT", "DWELL", "GRACE")
+_EVENTS = ("TRIGGER", "FOR", "WHEN", "USING", "BEFORE", "AFTER", "WITHIN")
 _CONDITIONS = ("AND", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE")
 _MOTION = ("PATTERN", "THEN", "DISJOINT", "DIST", "ALWAYS", "SOMETIME", "AGO", "SCORE", "LOWEST", "HIGHEST", "EVERY")
 _OPEN = frozenset(("DISJOINT", "DIST", "AGO", "SCORE", "LOWEST", "HIGHEST"))  # no word that could stand there is lost
-KEYWORDS = frozenset(_STATEMENTS + _PLACES + _CONDITIONS + _MOTION)
+KEYWORDS = frozenset(_STATEMENTS + _PLACES + _EVENTS + _CONDITIONS + _MOTION)
 
-LATER = {"TRIGGER": "triggers", "ALERT": "alerts"}
+LATER = {"ALERT": "alerts"}
 """Kinds of statement that the language keeps room for."""
 
-RESERVED = (KEYWORDS - _OPEN) | frozenset(LATER) | {"OBJECTS", "WHEN", "FOR", "THEN", "EVERY", "ALWAYS", "SOMETIME"}
+RESERVED = (KEYWORDS - _OPEN) | frozenset(LATER) | {"OBJECTS"}
 """Words that cannot name a query or a region (in double quotes they can)."""
 
 METRES = {"M": 1.0, "KM": 1000.0, "MI": 1609.344, "NM": 1852.0}

@@ -117,7 +117,7 @@ def _disc(areas: Areas, q: int, x0: float, y0: float, x1: float, y1: float) -> i
     x, y, r = areas.p[q, 0], areas.p[q, 1], areas.steps[q].radius
     if areas.wraps:
         # From the middle of the cell to the disc: the distance that the step would measure, and back inside.
-        half = _radius(x0, y0, x1, y1, True)
+        half = _radius(x0, y0, x1, y1, areas.wraps)
         d = distance_to_centre(areas, q, 0.5 * (x0 + x1), 0.5 * (y0 + y1))
         if d - half > r * (1.0 + WIDER) + SLACK_M:
             return NOWHERE
@@ -180,6 +180,6 @@ def _apart(areas: Areas, q: int, x0: float, y0: float, x1: float, y1: float) -> 
     if areas.steps[q].kind == DISC:
         r = areas.steps[q].radius
         a, b, c, d = p[q, 0] - r, p[q, 1] - r, p[q, 0] + r, p[q, 1] + r
-    dx, dy = max(max(x0 - c, a - x1), 0.0), max(max(y0 - d, b - y1), 0.0)
+    dx, dy = max(x0 - c, a - x1, 0.0), max(y0 - d, b - y1, 0.0)
     apart = math.sqrt(dx * dx + dy * dy)
     return max(0.0, apart * (1.0 - WIDER) - WIDER * (abs(a) + abs(b) + abs(c) + abs(d)))

@@ -43,8 +43,8 @@ def distance(areas: Areas, q: int, x: float, y: float) -> float:
         straight = great_circle_m(d2) if areas.wraps else math.sqrt(d2)
         return max(0.0, straight - areas.steps[q].radius)
     if kind == RECT:
-        dx = max(max(p[q, 0] - x, x - p[q, 2]), 0.0)
-        dy = max(max(p[q, 1] - y, y - p[q, 3]), 0.0)
+        dx = max(p[q, 0] - x, x - p[q, 2], 0.0)
+        dy = max(p[q, 1] - y, y - p[q, 3], 0.0)
         return math.sqrt(dx * dx + dy * dy)
     return math.sqrt(_to_edges2(areas, areas.steps[q].part, x, y)) if kind == POLYGON else math.inf
 

@@ -18,15 +18,24 @@ import numpy as np
 from vedette.compiled import inline, jit
 from vedette.kernels.motion.agenda import instant, instant_after, push
 from vedette.kernels.motion.tables import (
+    ABOUT,
+    ANY,
     ASK,
     AT_LEAST,
     AT_MOST,
     DONE,
+    EXACTLY,
     GONE,
+    JOINED,
+    LEFT,
+    LOWER,
     NEVER,
     NONE,
     RECALL,
     TOLD,
+    UNWANTED,
+    UPPER,
+    WANTED,
     World,
 )
 from vedette.kernels.motion.visits import bound, first_after, last_hit, measured, touches
@@ -76,20 +85,20 @@ def _windows(w: World, h: int, tau: int) -> tuple[int, int, int, int]:
             if is_next and hit.stage_t > tau - a:
                 return NO, min(anchor, instant(every, hit.stage_t + a)), -1, k
             fresh = max(low, was - b + 1) if passed > k else low  # up to there it was satisfied at the last look
-            fault = last_hit(past, o, q, fresh, high, False, False)
+            fault = last_hit(past, o, q, fresh, high, UNWANTED, ABOUT)
             if fault == ASK:
                 return UNKNOWN, 0, 0, 0
             if fault != NONE:
                 return NO, min(anchor, instant_after(every, fault + a)), -1, k
-            seen = last_hit(past, o, -1, low, high, True, False)
+            seen = last_hit(past, o, ANY, low, high, WANTED, ABOUT)
             if seen == ASK:
                 return UNKNOWN, 0, 0, 0
             if seen == NONE:
-                following = first_after(past, o, -1, high, True, every)
+                following = first_after(past, o, ANY, high, WANTED, every)
                 again = NEVER if following == NEVER else instant(every, following + b)
                 return NO, min(anchor, again), b, k
             until = instant_after(every, seen + a)
-            following = first_after(past, o, q, high, False, every)
+            following = first_after(past, o, q, high, UNWANTED, every)
             if following != NEVER:
                 until = min(until, instant(every, following + b))
             wake = b if wake < 0 else min(wake, b)
@@ -97,11 +106,11 @@ def _windows(w: World, h: int, tau: int) -> tuple[int, int, int, int]:
             if is_next:
                 low = max(low, hit.stage_t)
             fresh = max(low, was - b + 1) if passed == k else low  # up to there it was not satisfied at the last look
-            at = last_hit(past, o, q, fresh, high, True, False)
+            at = last_hit(past, o, q, fresh, high, WANTED, ABOUT)
             if at == ASK:
                 return UNKNOWN, 0, 0, 0
             if at == NONE:
-                following = first_after(past, o, q, high, True, every)
+                following = first_after(past, o, q, high, WANTED, every)
                 again = NEVER if following == NEVER else instant(every, following + b)
                 waits = head >= 0 and past.cells.holds[past.visits[head].cell, q] != 0
                 return NO, min(anchor, again), b if waits else -1, k
@@ -128,7 +137,7 @@ def sequence(w: World, h: int, tau: int) -> int:
     for q in range(stop - 1, begin - 1, -1):
         step = steps[q]
         before_is_open = q > first and not steps[q - 1].windowed
-        test = -1 if step.is_number else q
+        test = ANY if step.is_number else q
         if step.windowed:
             low, high = max(tau - step.a, since), tau - step.b
             follows = q + 1 < stop and not steps[q + 1].windowed
@@ -136,22 +145,22 @@ def sequence(w: World, h: int, tau: int) -> int:
                 if follows and latest < tau - step.b:
                     return NO
                 if test >= 0:
-                    fault = last_hit(past, o, test, low, high, False, False)
+                    fault = last_hit(past, o, test, low, high, UNWANTED, ABOUT)
                     if fault != NONE:
                         return UNKNOWN if fault == ASK else NO
-                at = last_hit(past, o, -1, low, high, True, False)
+                at = last_hit(past, o, ANY, low, high, WANTED, ABOUT)
                 if at == ASK or at == NONE:
                     return UNKNOWN if at == ASK else NO
                 latest = tau - step.a
             else:
-                at = last_hit(past, o, test, low, min(high, latest) if follows else high, True, before_is_open)
+                at = last_hit(past, o, test, low, min(high, latest) if follows else high, WANTED, before_is_open)
                 if at == ASK or at == NONE:
                     return UNKNOWN if at == ASK else NO
                 latest = at
             if not before_is_open:
                 latest = NEVER
         else:
-            at = last_hit(past, o, test, max(tau - step.floor, since), min(tau, latest), True, True)
+            at = last_hit(past, o, test, max(tau - step.floor, since), min(tau, latest), WANTED, EXACTLY)
             if at == ASK or at == NONE:
                 return UNKNOWN if at == ASK else NO
             latest = at
@@ -196,22 +205,22 @@ def next_event(w: World, h: int, tau: int) -> int:
         if not step.windowed:
             continue
         low, high = max(tau - step.a, since), tau - step.b
-        due = min(due, _shifted(every, first_after(past, o, -1, high, True, every), step.b, 0))
-        due = min(due, _shifted(every, first_after(past, o, -1, low - 1, True, every), step.a, 1))
+        due = min(due, _shifted(every, first_after(past, o, ANY, high, WANTED, every), step.b))
+        due = min(due, _shifted(every, first_after(past, o, ANY, low - 1, WANTED, every), step.a + 1))
         if step.always:
             if q > first and not steps[q - 1].windowed:
-                due = min(due, _shifted(every, first_after(past, o, -1, tau - step.a, True, every), step.a, 0))
+                due = min(due, _shifted(every, first_after(past, o, ANY, tau - step.a, WANTED, every), step.a))
                 if w.patterns[s].prefix > 0 and hit.stage_t > tau - step.a:
                     due = min(due, instant(every, hit.stage_t + step.a))
             if q + 1 < stop and not steps[q + 1].windowed:
-                due = min(due, _shifted(every, first_after(past, o, -1, high - 1, True, every), step.b, 1))
+                due = min(due, _shifted(every, first_after(past, o, ANY, high - 1, WANTED, every), step.b + 1))
     return max(due, instant_after(every, tau))
 
 
 @inline
-def _shifted(every: int, t: int, by: int, strictly: int) -> int:
-    """The first instant at (or after) t + by."""
-    return NEVER if t == NEVER else instant(every, t + by + strictly)
+def _shifted(every: int, t: int, by: int) -> int:
+    """The first instant at t + by or later."""
+    return NEVER if t == NEVER else instant(every, t + by)
 
 
 @jit
@@ -223,14 +232,14 @@ def _scored(w: World, h: int, tau: int) -> tuple[int, float]:
         return found, math.nan
     choice, limit, was = w.patterns[s].choice, w.patterns[s].limit, w.hits[h].member
     if choice == AT_MOST:
-        if score_bound(w, h, tau, False) > limit:
+        if score_bound(w, h, tau, LOWER) > limit:
             return NO, math.nan
-        if was and score_bound(w, h, tau, True) <= limit:
+        if was and score_bound(w, h, tau, UPPER) <= limit:
             return YES, math.nan
     elif choice == AT_LEAST:
-        if score_bound(w, h, tau, True) < limit:
+        if score_bound(w, h, tau, UPPER) < limit:
             return NO, math.nan
-        if was and score_bound(w, h, tau, False) >= limit:
+        if was and score_bound(w, h, tau, LOWER) >= limit:
             return YES, math.nan
     elif was:
         return YES, math.nan
@@ -265,7 +274,7 @@ def look(w: World, h: int, tau: int) -> int:
     if found == UNKNOWN:
         return RECALL
     if (found == YES) != hit.member:
-        tell(w, h, tau, 1 if found == YES else -1, value)
+        tell(w, h, tau, JOINED if found == YES else LEFT, value)
         w.hits[h].member = found == YES
     if found == NO and not lives(w, h, tau):
         return GONE

@@ -28,7 +28,7 @@ from vedette.kernels.motion.examine import (
     tell,
 )
 from vedette.kernels.motion.hits import add_row, drop_row, room_for_all
-from vedette.kernels.motion.tables import DONE, HIGHEST, NEVER, RECALL, ROOM, VISITS, World
+from vedette.kernels.motion.tables import DONE, HIGHEST, JOINED, LEFT, NEVER, RECALL, ROOM, VISITS, World
 from vedette.kernels.motion.visits import is_near
 from vedette.kernels.nearest import id_less
 
@@ -91,7 +91,7 @@ def _best(w: World, s: int, tau: int, sign: float) -> tuple[int, I64, F64, int]:
     room = min(n, w.patterns[s].n)
     rows = np.empty(room, np.int64)
     scores = np.empty(room)
-    found = 0
+    found = np.int64(0)
     for i in np.argsort(bounds):
         h = all_rows[i]
         if found == w.patterns[s].n and bounds[i] > scores[found - 1]:
@@ -139,7 +139,7 @@ def _tell_changes(w: World, s: int, tau: int, rows: I64, scores: F64, found: int
     h = w.patterns[s].rows
     while h >= 0:
         if w.hits[h].member and w.hits[h].passed != -2:
-            tell(w, h, tau, -1, math.nan)
+            tell(w, h, tau, LEFT, math.nan)
             w.hits[h].member = False
         h = w.hits[h].other
     for i in range(found):
@@ -147,7 +147,7 @@ def _tell_changes(w: World, s: int, tau: int, rows: I64, scores: F64, found: int
         o = w.hits[h].object
         value, x, y = sign * scores[i] + 0.0, w.past.objects[o].x, w.past.objects[o].y
         if not w.hits[h].member or w.hits[h].score != value or w.hits[h].x != x or w.hits[h].y != y:
-            tell(w, h, tau, 1, value)
+            tell(w, h, tau, JOINED, value)
             w.hits[h].score = value
             w.hits[h].x = x
             w.hits[h].y = y

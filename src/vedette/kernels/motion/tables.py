@@ -33,6 +33,18 @@ POINTS, READS = 11, 13  # two cells each: initial phase, continuous phase
 COUNTS = 15
 DONE, RECALL, ROOM, GONE = 0, 1, 2, 3  # why a look, or the loop, ended
 
+# Arguments that are the same in a call whatever happens have a type of their own as plain numbers, so that a kernel would be
+# compiled once for each of them; as numpy's they have not.
+ANY: Any = np.int64(-1)  # in the place of a step: no matter where
+WANTED: Any = np.bool_(True)
+UNWANTED: Any = np.bool_(False)
+EXACTLY: Any = np.bool_(True)
+ABOUT: Any = np.bool_(False)
+UPPER: Any = np.bool_(True)
+LOWER: Any = np.bool_(False)
+JOINED: Any = np.int64(1)
+LEFT: Any = np.int64(-1)
+
 # By slot. `every` 0: no pattern. `prefix`: so many steps without a window at the start; `is_ordered`: some stand behind
 # one with a window. `condition`: a bit, or -1. `started`: the first instant of all, NEVER before it. `due`, `rows`: of
 # patterns that choose the lowest or highest: when they are looked at next, and their first row in the table of hits.

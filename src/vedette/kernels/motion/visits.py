@@ -15,6 +15,7 @@ import math
 from vedette.compiled import inline
 from vedette.kernels.motion.distances import distance, satisfies
 from vedette.kernels.motion.tables import (
+    ANY,
     ASK,
     ASKED,
     ASKED_LOW,
@@ -29,6 +30,7 @@ from vedette.kernels.motion.tables import (
     READS,
     UPDATES,
     VISITS,
+    WANTED,
     Past,
 )
 
@@ -136,7 +138,7 @@ def last_hit(past: Past, o: int, q: int, low: int, high: int, wanted: bool, exac
                 at = max(visits[v].begin, high - visits[v].gap)
                 if at >= low and not exactly:
                     return at
-                at = _latest(past, v, -1, low, high, True)
+                at = _latest(past, v, ANY, low, high, WANTED)
                 if at != NONE:
                     return at
             elif held == GREY:
