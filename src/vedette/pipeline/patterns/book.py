@@ -91,7 +91,6 @@ class Book:
         """A pattern that stood before, where it stood."""
         plan = plan_pattern(pattern, self.space, self.schema)
         self.slots[slot] = Standing(qid, pattern, plan, since)
-        self._listed = [-1 if each is None else each.qid for each in self.slots]
         if plan.condition is not None and bit is not None:
             self.bits[plan.condition] = bit
 
@@ -228,8 +227,12 @@ class Book:
                 for name in ("reach", "bears"):  # rows were born by these, so that they cannot change
                     steps[name][new] = steps_before[name][old]
                 steps.order[new] = steps_before.order[old] + (new.start - old.start)
-        self._listed = [-1 if each is None else each.qid for each in self.slots]
+        self.note_listed()
         return patterns, areas, self._cells(patterns, steps, sheets)
+
+    def note_listed(self) -> None:
+        """Tables have been made of these patterns."""
+        self._listed = [-1 if each is None else each.qid for each in self.slots]
 
     def _fill(self, patterns: Table, s: int, each: Standing) -> None:
         plan = each.plan

@@ -61,8 +61,8 @@ NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.
 class Memory:
     """The tables of a bucket."""
 
-    def __init__(self, cap: int = CAP) -> None:
-        self.cap = cap
+    def __init__(self) -> None:
+        self.cap = CAP
         self.patterns, self.steps = records(PATTERN, 1), records(STEP, 0)
         self.areas: Areas | None = None
         self.cells: Cells | None = None

@@ -97,6 +97,7 @@ def load(book: Book, memory: Memory, sections: dict[str, bytes]) -> int:
             patterns[name] = a[f"patterns.{name}"]
         for name in LEARNT:
             steps[name] = a[f"steps.{name}"]
+        book.note_listed()
         memory.set_tables(*book.tables(patterns, steps), book.words_wide)
         memory.restored()
     memory.make_room(meta["span"])

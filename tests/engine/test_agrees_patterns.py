@@ -1,0 +1,65 @@
+"""However the stream and the work are cut, saved and paged, motion patterns say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests import oracle
+from tests.engine.drive import expect, play
+from tests.pattern_stories import pattern_stories
+from tests.strategies import Story, Wanted
+from vedette.pipeline.patterns import memory, pages
+
+KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
+FEWER = settings(max_examples=max(10, settings.default.max_examples // 6))
+STREAM = Wanted(timeouts=True, commands=True, timestamps=True, max_rows=40)
+
+
+@KINDS
+@FEWER
+@given(data=st.data())
+def test_any_buckets_regions_and_saves(kind: str, data: st.DataObject) -> None:
+    story = data.draw(pattern_stories(kind, wanted=STREAM))
+    buckets, regions = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
+    saved = data.draw(st.sets(st.integers(0, len(story.batches))))
+    played = play(story, buckets=buckets, regions=regions, saved_before=saved.__contains__)
+    oracle.assert_same_changes(played.changes, expect(story))
+
+
+def in_one_batch(story: Story) -> Story:
+    flat = sorted((row for rows, _ in story.batches for row in rows), key=lambda row: row["t"])
+    return replace(story, batches=[(flat, [])], lateness=0)
+
+
+@KINDS
+@FEWER
+@given(data=st.data())
+def test_any_batches(kind: str, data: st.DataObject) -> None:
+    story = data.draw(pattern_stories(kind, wanted=STREAM.but(commands=False)))
+    oracle.assert_same_changes(play(story).changes, play(in_one_batch(story)).changes)
+
+
+@KINDS
+@FEWER
+@given(data=st.data())
+def test_updates_in_pages(kind: str, data: st.DataObject) -> None:
+    """Two updates in memory, all others on pages of three."""
+    story = data.draw(pattern_stories(kind, wanted=STREAM))
+    saved = data.draw(st.sets(st.integers(0, len(story.batches))))
+    with small_memory():
+        played = play(story, saved_before=saved.__contains__)
+    oracle.assert_same_changes(played.changes, expect(story))
+
+
+@contextmanager
+def small_memory() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "CAP", 2)
+        patch.setattr(pages, "PAGE_ROWS", 3)
+        yield
