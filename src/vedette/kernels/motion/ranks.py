@@ -50,7 +50,7 @@ def rank(w: World, s: int, tau: int) -> int:
         if not room_for_all(w):
             return ROOM
         _grow(w, s, worst, sign)
-        _discover(w, s, tau)
+        discover(w, s, tau)
     _tell_changes(w, s, tau, rows, scores, found, sign)
     if w.patterns[s].grows and found == w.patterns[s].n:
         _shrink(w, s, worst)
@@ -211,7 +211,7 @@ def _shrink(w: World, s: int, worst: float) -> None:
 
 
 @jit
-def _discover(w: World, s: int, tau: int) -> None:
+def discover(w: World, s: int, tau: int) -> None:
     """Rows for the objects of all visits that are in reach now; a visit too old for that ends here."""
     past = w.past
     for v in range(past.count[VISITS]):
