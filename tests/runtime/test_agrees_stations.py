@@ -22,7 +22,7 @@ def test_agrees_parcels_in_any_order_and_stations_restored(kind: str, data: st.D
 
 
 @KINDS
-@one_in(8)
+@one_in(20)
 @given(data=st.data())
 def test_agrees_triggers(kind: str, data: st.DataObject) -> None:
     assert_agrees(data.draw(trigger_stories(kind, TRIGGERS.but(disorder=True, mess=True, commands=True))), data)
