@@ -1,9 +1,9 @@
 """`vedette bench patterns`: what motion patterns cost, incrementally and from scratch, by objects and by steps.
 
-Objects drive on a generated road network and report every 10 s; 100 patterns are asked every 2 minutes over windows that
-reach 20 minutes back. Patterns follow real trajectories, so that somebody matches. Measured are the loop of one bucket
-on one core (taking updates in and asking, together), the first instant of all (the table of hits made from the index),
-and a compiled pass over all windows at every instant. The answers of the two must be the same.
+Objects drive on a generated road network and report every 10 s; 100 patterns are asked every 2 minutes over windows
+that reach 20 minutes back. Patterns follow real trajectories, so that somebody matches. Measured are the loop of one
+bucket on one core (taking updates in and asking, together), the first instant of all (the table of hits made from the
+index), and a compiled pass over all windows at every instant. The answers of the two must be the same.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from _scratch import lowest, matches
 from vedette.generate import traffic
 from vedette.kernels.motion.ranks import discover
 from vedette.kernels.motion.tables import AGENDA, FREE, HITS, NEVER
+from vedette.lang import parse
 from vedette.model import Schema
 from vedette.pipeline.patterns.book import Book
 from vedette.pipeline.patterns.memory import Memory
 from vedette.space import planar
-from vedette.lang import parse
 
 HERE = Path(__file__).resolve().parent
 DEFAULT_OUT = HERE.parent / "out" / "bench"
@@ -105,7 +105,9 @@ def drive(objects: int, seed: int) -> Stream:
     tables = list(traffic(objects, ticks, seed=seed, step=TICK_S, ticks_per_table=20))
     columns = {name: np.concatenate([t[name].to_numpy() for t in tables]) for name in ("oid", "t", "x", "y")}
     _, number = np.unique(columns["oid"], return_inverse=True)
-    return Stream(columns["t"].astype(np.int64), number.astype(np.int64), columns["x"], columns["y"], int(number.max()) + 1)
+    return Stream(
+        columns["t"].astype(np.int64), number.astype(np.int64), columns["x"], columns["y"], int(number.max()) + 1
+    )
 
 
 def questions(case: Case, stream: Stream, seed: int) -> tuple[list[str], list[Any]]:
@@ -176,9 +178,7 @@ def measure(case: Case, stream: Stream, seed: int) -> dict[str, Any]:
         for answer, want in zip(answers, wanted, strict=True):
             got = np.array(sorted(answer.values() if case.kind == "numerical" else answer), want.dtype)
             equal &= bool(len(got) == len(want) and np.allclose(got, want, rtol=1e-9))
-    windows = sum(
-        int(np.diff(np.searchsorted(stream.t, [tau - a, tau - b])).sum()) for w, _, _ in arrays for a, b in w
-    )
+    windows = sum(int(np.diff(np.searchsorted(stream.t, [tau - a, tau - b])).sum()) for w, _, _ in arrays for a, b in w)
     return {
         "initial_s": initial["seconds"],
         "initial_points": initial["points"],
@@ -219,7 +219,11 @@ def settle(answers: list[dict[int, float]], told: list[Any]) -> None:
 
 def first_instant(memory: Memory, book: Book, tau: int) -> dict[str, Any]:
     """The table of hits made anew from the index at tau."""
-    members = [(int(memory.hits.pattern[h]), int(memory.hits.object[h])) for s in range(len(book.slots)) for h in memory.members(s)]
+    members = [
+        (int(memory.hits.pattern[h]), int(memory.hits.object[h]))
+        for s in range(len(book.slots))
+        for h in memory.members(s)
+    ]
     memory.count[HITS], memory.count[FREE], memory.count[AGENDA] = 0, -1, 0
     memory.objects.row = -1
     memory.patterns.rows, memory.patterns.started = -1, NEVER
@@ -240,7 +244,9 @@ def first_instant(memory: Memory, book: Book, tau: int) -> dict[str, Any]:
         memory.hits = memory.hits[: memory.count[HITS]].copy()
     memory._tidy_agenda()
     none = np.zeros(0, np.int64)
-    told = memory.run(none, none.astype(np.int32), none * 0.0, none * 0.0, none > 0, np.zeros((0, 1), np.uint64), tau + 1)
+    told = memory.run(
+        none, none.astype(np.int32), none * 0.0, none * 0.0, none > 0, np.zeros((0, 1), np.uint64), tau + 1
+    )
     seconds = time.perf_counter() - begin
     found = memory.metrics()
     return {
@@ -266,8 +272,12 @@ def targets(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
         some = [case for case in cases if case["kind"] == kind]
         speed = min(case["scratch_s"] / case["continuous_s"] for case in some)
         reads = min(case["updates_in_windows"] / max(1.0, case["reads"]) for case in some)
-        found.append(_target(f"{kind}: a continuous step cheaper than from scratch, times", "at least 10", speed, speed >= 10))
-        found.append(_target(f"{kind}: raw reads fewer than updates in windows, times", "at least 10", reads, reads >= 10))
+        found.append(
+            _target(f"{kind}: a continuous step cheaper than from scratch, times", "at least 10", speed, speed >= 10)
+        )
+        found.append(
+            _target(f"{kind}: raw reads fewer than updates in windows, times", "at least 10", reads, reads >= 10)
+        )
     return found
 
 
@@ -292,7 +302,11 @@ def draw(result: dict[str, Any], path: Path) -> None:
         by_objects = [case for case in some if case["predicates"] == usual]
         for two, by, label in ((row[:2], by_steps, "predicates"), (row[2:], by_objects, "objects")):
             across = [case[label] for case in by]
-            for name, title in (("scratch_s", "from scratch"), ("initial_s", "initial"), ("continuous_s", "continuous")):
+            for name, title in (
+                ("scratch_s", "from scratch"),
+                ("initial_s", "initial"),
+                ("continuous_s", "continuous"),
+            ):
                 two[0].plot(across, [case[name] for case in by], "o-", label=title)
             for name, title in (
                 ("updates_in_windows", "updates in the windows"),

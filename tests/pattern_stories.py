@@ -82,17 +82,18 @@ def patterns(draw: Draw, scene: Scene, tried: Tried) -> str:
     return " ".join(parts)
 
 
+PLAIN = Wanted(max_rows=40)
+ANY = Tried()
+
+
 @st.composite
-def pattern_stories(
-    draw: Draw, kind: str, tried: Tried = Tried(), wanted: Wanted = Wanted(max_rows=40), most: int = 3  # noqa: B008
-) -> Story:
+def pattern_stories(draw: Draw, kind: str, tried: Tried = ANY, wanted: Wanted = PLAIN, most: int = 3) -> Story:
     """A whole run; `wanted` says what the stream is like, and whether patterns come and go."""
     scene = draw(scenes(kind, wanted.timestamps))
     scene = replace(scene, oids=scene.oids[: draw(st.integers(1, 4))])
     areas = draw(st.permutations(scene.land.areas))
     queries = [f"CREATE REGION {name} AS {area};" for name, area in zip(REGION_NAMES, areas, strict=False)]
-    for n in range(draw(st.integers(1, most))):
-        queries.append(f"CREATE PATTERN p{n} AS {draw(patterns(scene, tried))};")
+    queries += [f"CREATE PATTERN p{n} AS {draw(patterns(scene, tried))};" for n in range(draw(st.integers(1, most)))]
     names = {f"p{n}" for n in range(len(queries) - len(REGION_NAMES))}
     batches = []
     for number, batch in enumerate(draw(streams(scene, wanted))):

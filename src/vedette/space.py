@@ -143,7 +143,7 @@ def sphere_d2(ux: float, uy: float, uz: float, vx: float, vy: float, vz: float) 
 
 @inline
 def arcsine(sine: float) -> float:
-    """The angle in radians of a sine between 0 and 1: the classic rational function up to 1/2, then by the half angle."""
+    """The angle in radians of a sine between 0 and 1: a classic rational function up to 1/2, then by the half angle."""
     z = sine * sine if sine <= 0.5 else (1.0 - sine) * 0.5
     p = z * (
         1.66666666666666657415e-01

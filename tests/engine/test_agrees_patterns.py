@@ -7,22 +7,22 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import oracle
 from tests.engine.drive import expect, play
 from tests.pattern_stories import pattern_stories
 from tests.strategies import Story, Wanted
+from tests.trigger_stories import one_in
 from vedette.pipeline.patterns import memory, pages
 
 KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
-FEWER = settings(max_examples=max(10, settings.default.max_examples // 6))
 STREAM = Wanted(timeouts=True, commands=True, timestamps=True, max_rows=40)
 
 
 @KINDS
-@FEWER
+@one_in(6)
 @given(data=st.data())
 def test_any_buckets_regions_and_saves(kind: str, data: st.DataObject) -> None:
     story = data.draw(pattern_stories(kind, wanted=STREAM))
@@ -38,7 +38,7 @@ def in_one_batch(story: Story) -> Story:
 
 
 @KINDS
-@FEWER
+@one_in(6)
 @given(data=st.data())
 def test_any_batches(kind: str, data: st.DataObject) -> None:
     story = data.draw(pattern_stories(kind, wanted=STREAM.but(commands=False)))
@@ -46,7 +46,7 @@ def test_any_batches(kind: str, data: st.DataObject) -> None:
 
 
 @KINDS
-@FEWER
+@one_in(6)
 @given(data=st.data())
 def test_updates_in_pages(kind: str, data: st.DataObject) -> None:
     """Two updates in memory, all others on pages of three."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from tests.oracle.conditions import satisfied
 from tests.oracle.rows import Oid, Row, oid_order
@@ -72,8 +73,10 @@ class Patterns:
             before, after = self.told.pop(name, {}), live.answer if live is not None else {}
             if after:
                 self.told[name] = after
-            for oid in sorted(before.keys() ^ after.keys(), key=oid_order):
-                changes.append((name, 1, oid, after[oid]) if oid in after else (name, -1, oid, None))
+            changes += [
+                (name, 1, oid, after[oid]) if oid in after else (name, -1, oid, None)
+                for oid in sorted(before.keys() ^ after.keys(), key=oid_order)
+            ]
         return changes
 
     def add(self, tau: int, updates: dict[Oid, Row]) -> None:
@@ -169,7 +172,7 @@ def distance(space: Plane, target: Inside | Point, row: Row) -> float:
         return math.sqrt(dx * dx + dy * dy)
     assert isinstance(area, Polygon)
     rings = [ring for part in area.parts for ring in part]
-    return math.sqrt(min(to_edge2(row, *a, *b) for ring in rings for a, b in zip(ring, ring[1:], strict=False)))
+    return math.sqrt(min(to_edge2(row, *a, *b) for ring in rings for a, b in pairwise(ring)))
 
 
 def between(space: Plane, row: Row, x: float, y: float) -> float:

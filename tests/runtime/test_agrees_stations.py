@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests import oracle
 from tests.engine.drive import play
+from tests.pattern_stories import pattern_stories
 from tests.runtime.by_hand import play_by_hand
 from tests.strategies import EVERYTHING, Story, stories
 from tests.trigger_stories import TRIGGERS, one_in, trigger_stories
@@ -26,6 +27,13 @@ def test_agrees_parcels_in_any_order_and_stations_restored(kind: str, data: st.D
 @given(data=st.data())
 def test_agrees_triggers(kind: str, data: st.DataObject) -> None:
     assert_agrees(data.draw(trigger_stories(kind, TRIGGERS.but(disorder=True, mess=True, commands=True))), data)
+
+
+@KINDS
+@one_in(20)
+@given(data=st.data())
+def test_agrees_patterns(kind: str, data: st.DataObject) -> None:
+    assert_agrees(data.draw(pattern_stories(kind, wanted=EVERYTHING)), data)
 
 
 def assert_agrees(story: Story, data: st.DataObject) -> None:

@@ -24,7 +24,7 @@ from vedette.connectors import FileSource, read_table
 from vedette.connectors.parts import Format, write_file
 from vedette.errors import ConfigError
 from vedette.lang import parse, print_statement
-from vedette.model import Create, Query, Schema, Standing, Statement, Trigger
+from vedette.model import Create, Pattern, Query, Schema, Standing, Statement, Trigger
 from vedette.pipeline.intake import bind
 from vedette.space import Space
 
@@ -82,6 +82,10 @@ def _lines(query: Standing, space: Space, schema: Schema | None) -> list[tuple[s
         from vedette.cli.graphs import describe_trigger
 
         return describe_trigger(query, space, schema)
+    if isinstance(query, Pattern):
+        from vedette.cli.motion import describe_pattern
+
+        return describe_pattern(query, space, schema)
     raise TypeError(f"no words for {query.kind}")
 
 

@@ -1,7 +1,7 @@
 """CREATE PATTERN: from a tree to a `Pattern`, and back to text.
 
-    CREATE PATTERN p AS INSIDE (a) ALWAYS BETWEEN 9 MIN AND 5 MIN AGO THEN DIST (3, 4) SOMETIME BETWEEN 5 MIN AND 0 AGO
-      WHERE type = 'truck' SCORE <= 500 EVERY 1 MIN;
+CREATE PATTERN p AS INSIDE (a) ALWAYS BETWEEN 9 MIN AND 5 MIN AGO THEN DIST (3, 4) SOMETIME BETWEEN 5 MIN AND 0 AGO
+  WHERE type = 'truck' SCORE <= 500 EVERY 1 MIN;
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Patterns:
     def print(self, standing: Any, space: SpaceKind) -> str:
         """The canonical text."""
         pattern: Pattern = standing
-        parts = ["AS", " THEN ".join(_print_step(step, space) for step in pattern.steps)]
+        parts = ["AS", " THEN ".join(print_step(step, space) for step in pattern.steps)]
         if pattern.condition is not None:
             parts.append(f"WHERE {print_expr(pattern.condition)}")
         match pattern.choice:
@@ -183,7 +183,9 @@ def _window(tree: Tree[Token], number: int, draft: Draft, report: Report) -> Win
     if since is None or until is None:
         return None
     if _microseconds(since) < _microseconds(until) and _comparable(since, until):
-        message = f"the window ends before it begins: {print_duration(since)} ago is later than {print_duration(until)} ago"
+        message = (
+            f"the window ends before it begins: {print_duration(since)} ago is later than {print_duration(until)} ago"
+        )
         report.add("VD221", message, tree, "the older end comes first: BETWEEN 10 MIN AND 5 MIN AGO")
         return None
     return Window(since, until)
@@ -194,7 +196,7 @@ def _microseconds(duration: Duration) -> float:
 
 
 def _comparable(a: Duration, b: Duration) -> bool:
-    """Zero fits every unit; otherwise both have a unit or none has. (The schema will refuse one of the two.)"""
+    """Zero fits every unit; otherwise both have a unit or none has. (The schema will refuse one of the two.)."""
     return not a.value or not b.value or (a.unit is None) == (b.unit is None)
 
 
@@ -202,7 +204,8 @@ def _has_distance(target: Inside | Point) -> bool:
     return isinstance(target, Point) or isinstance(target.shape, Circle)
 
 
-def _print_step(step: Step, space: SpaceKind) -> str:
+def print_step(step: Step, space: SpaceKind) -> str:
+    """One step as it is written."""
     if isinstance(step.target, Point):
         place = f"({print_number(step.target.x)}, {print_number(step.target.y)})"
     else:
@@ -225,8 +228,6 @@ def _where(clause: Tree[Token], draft: Draft, body: _Body, space: SpaceKind, rep
     expressions = Expressions({"objects"}, {}, space, report)
     body.condition, draft.condition_node = expressions.build(inner), inner
     draft.origin = expressions.origin
-    if expressions.spatial and body.condition is not None:
-        report.add("VD220", "WHERE is about attributes here; places stand in the steps of the pattern", inner)
 
 
 def _every(clause: Tree[Token], draft: Draft, body: _Body, report: Report) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 from vedette.model.standing import Standing
 from vedette.model.terms import Duration, Expr, Inside

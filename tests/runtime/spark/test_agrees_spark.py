@@ -16,8 +16,9 @@ from tests import oracle
 from tests.engine.drive import play, table, watch_of
 from tests.engine.seeded import story as seeded
 from tests.oracle.compare import read_changes
+from tests.pattern_stories import pattern_stories
 from tests.runtime.spark.drive import play_on_spark
-from tests.strategies import EVERYTHING, Story, stories
+from tests.strategies import EVERYTHING, Story, Wanted, stories
 from tests.trigger_stories import TRIGGERS, trigger_stories
 
 pytestmark = pytest.mark.xdist_group("spark")
@@ -60,6 +61,15 @@ def test_agrees_random_triggers(spark: SparkSession, kind: str, data: st.DataObj
     story = whole(data.draw(trigger_stories(kind, wanted).filter(lambda s: len(whole(s).batches) > 1)))
     buckets, regions = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4))
     assert_agrees(spark, story, 2, buckets, regions)
+
+
+@KINDS
+@settings(max_examples=2, phases=[Phase.generate])
+@given(data=st.data())
+def test_agrees_random_patterns(spark: SparkSession, kind: str, data: st.DataObject) -> None:
+    wanted = Wanted(disorder=True, mess=True, commands=True, timestamps=True, max_rows=40)
+    story = whole(data.draw(pattern_stories(kind, wanted=wanted).filter(lambda s: len(whole(s).batches) > 1)))
+    assert_agrees(spark, story, 2, data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4)))
 
 
 @pytest.mark.parametrize(("kind", "partitions", "buckets", "regions"), [("planar", 8, 3, 5), ("lonlat", 2, 5, 8)])

@@ -61,7 +61,7 @@ def measure(areas: Areas, grid: Grid, q: int, low: F64, high: F64) -> None:
 
 @inline
 def cell_box(grid: Grid, cell: int, wraps: bool) -> tuple[float, float, float, float]:
-    """A box that holds all positions of a cell; without limits at the border of the grid, but for those of the globe."""
+    """A box that holds all positions of a cell; at the border of the grid only the globe limits it."""
     column, row = cell % grid.columns, cell // grid.columns
     x0, x1 = _sides(grid.x0, grid.per_x, column, grid.columns)
     y0, y1 = _sides(grid.y0, grid.per_y, row, grid.rows)
@@ -160,9 +160,7 @@ def _edges(areas: Areas, grid: Grid, q: int, holds: U8) -> None:
 
 
 @inline
-def _segment_touches(
-    ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1: float, y1: float
-) -> bool:
+def _segment_touches(ax: float, ay: float, bx: float, by: float, x0: float, y0: float, x1: float, y1: float) -> bool:
     """Whether a segment may touch a box; the two overlap in x and in y already, so that its line decides."""
     if math.isinf(x0) or math.isinf(x1) or math.isinf(y0) or math.isinf(y1):
         return True
@@ -182,4 +180,5 @@ def _apart(areas: Areas, q: int, x0: float, y0: float, x1: float, y1: float) -> 
         a, b, c, d = p[q, 0] - r, p[q, 1] - r, p[q, 0] + r, p[q, 1] + r
     dx, dy = max(x0 - c, a - x1, 0.0), max(y0 - d, b - y1, 0.0)
     apart = math.sqrt(dx * dx + dy * dy)
-    return max(0.0, apart * (1.0 - WIDER) - WIDER * (abs(a) + abs(b) + abs(c) + abs(d)))
+    low: float = max(0.0, apart * (1.0 - WIDER) - WIDER * (abs(a) + abs(b) + abs(c) + abs(d)))
+    return low

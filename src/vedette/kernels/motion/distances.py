@@ -41,7 +41,8 @@ def distance(areas: Areas, q: int, x: float, y: float) -> float:
             ux, uy, uz = unit_vector(x, y)
         d2 = distance2(p, q, x, y, ux, uy, uz, areas.wraps)
         straight = great_circle_m(d2) if areas.wraps else math.sqrt(d2)
-        return max(0.0, straight - areas.steps[q].radius)
+        beyond: float = max(0.0, straight - areas.steps[q].radius)
+        return beyond
     if kind == RECT:
         dx = max(p[q, 0] - x, x - p[q, 2], 0.0)
         dy = max(p[q, 1] - y, y - p[q, 3], 0.0)

@@ -3,7 +3,7 @@
 Steps that all have windows are independent of each other (`_windows`): the first that fails says when to look again.
 Steps without a window between or behind others are witnessed as late as possible, from the last step to the first
 (`_sequence`): that leaves most room for what comes before. Steps without a window at the start of a pattern are
-witnessed as early as possible while updates come in (`follow`), so that only the time of the last of them is needed here.
+witnessed as early as possible while updates come in (`follow`), so that only the time of the last is needed.
 
 A row of the table of hits that is looked at gets three things: whether it is a member, when it is due again, and
 whether the object's next update matters (`wake`). Looking too often does no harm, too late would.
@@ -287,7 +287,7 @@ def look(w: World, h: int, tau: int) -> int:
         due = _expiry(w, h, tau)
     if due != NEVER:
         due = max(due, instant_after(every, tau))
-        push(w.agenda, w.past.count, due, h)
+        push(w.agenda, w.past.counts, due, h)
     w.hits[h].due = due
     return DONE
 
@@ -319,8 +319,8 @@ def _expiry(w: World, h: int, tau: int) -> int:
 @inline
 def tell(w: World, h: int, tau: int, sign: int, value: float) -> None:
     """A change of the answer."""
-    n = w.past.count[TOLD]
-    w.past.count[TOLD] += 1
+    n = w.past.counts[TOLD]
+    w.past.counts[TOLD] += 1
     o = w.hits[h].object
     w.told[n].t = tau
     w.told[n].pattern = w.hits[h].pattern

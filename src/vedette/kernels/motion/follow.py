@@ -7,6 +7,8 @@ beginning of a match.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from vedette.compiled import inline, jit
@@ -48,7 +50,7 @@ def follow(
             return state, i
         if not _has_room(w):
             return ROOM, i
-        o = np.int64(slot[i])
+        o: Any = np.int64(slot[i])
         obj = w.past.objects[o]
         obj.x = x[i]
         obj.y = y[i]
@@ -72,7 +74,7 @@ def follow(
 @inline
 def _has_room(w: World) -> bool:
     """Whether everything that one update can bring fits."""
-    count, patterns = w.past.count, len(w.patterns)
+    count, patterns = w.past.counts, len(w.patterns)
     return bool(
         count[VISITS] < len(w.past.visits)
         and count[UPDATES] - count[BASE] < len(w.past.updates)
@@ -84,7 +86,7 @@ def _has_room(w: World) -> bool:
 @inline
 def _catch_up(w: World, limit: int) -> int:
     """Look at all that is due before `limit`."""
-    count = w.past.count
+    count = w.past.counts
     while count[AGENDA] > 0 and w.agenda[0].due < limit:
         tau, who = w.agenda[0].due, w.agenda[0].who
         s = w.hits[who].pattern if who >= 0 else -1 - who
@@ -115,7 +117,7 @@ def _wake(w: World, o: int, t: int) -> None:
     while h >= 0:
         if w.hits[h].wake >= 0:
             every = w.patterns[w.hits[h].pattern].every
-            schedule(w.patterns, w.hits, w.agenda, w.past.count, h, instant(every, t + w.hits[h].wake))
+            schedule(w.patterns, w.hits, w.agenda, w.past.counts, h, instant(every, t + w.hits[h].wake))
             w.hits[h].wake = -1
         h = w.hits[h].next
 
@@ -133,7 +135,7 @@ def _judge(w: World, o: int, t: int, words: U64, i: int) -> None:
         s = w.hits[h].pattern
         bit = w.patterns[s].condition
         if bit >= 0 and ((w.words[o, bit // 64] ^ words[i, bit // 64]) >> np.uint64(bit % 64)) & np.uint64(1):
-            schedule(w.patterns, w.hits, w.agenda, w.past.count, h, instant(w.patterns[s].every, t))
+            schedule(w.patterns, w.hits, w.agenda, w.past.counts, h, instant(w.patterns[s].every, t))
         h = w.hits[h].next
     for k in range(words.shape[1]):
         w.words[o, k] = words[i, k]
@@ -162,7 +164,7 @@ def _unmark(w: World, o: int) -> None:
 @inline
 def _arrive(w: World, o: int, t: int, x: float, y: float, cell: int) -> None:
     """The object begins a visit."""
-    cells, steps, count = w.past.cells, w.past.areas.steps, w.past.count
+    cells, steps, count = w.past.cells, w.past.areas.steps, w.past.counts
     _mark(w, o)
     w.past.objects[o].is_tested = _witness(w, o, t, x, y, cell)
     for k in range(cells.start[cell], cells.start[cell + 1]):
@@ -193,7 +195,7 @@ def _arrive(w: World, o: int, t: int, x: float, y: float, cell: int) -> None:
 
 @inline
 def _witness(w: World, o: int, t: int, x: float, y: float, cell: int) -> bool:
-    """Steps at the start of patterns for which this is the first witness; whether later updates here may be some too."""
+    """Steps at the start of patterns that have their first witness here; whether later updates may be some too."""
     cells, steps = w.past.cells, w.past.areas.steps
     is_tested = False
     for k in range(cells.prefix_start[cell], cells.prefix_start[cell + 1]):
@@ -203,7 +205,7 @@ def _witness(w: World, o: int, t: int, x: float, y: float, cell: int) -> bool:
         if q - w.patterns[s].first != (w.hits[h].stage if h >= 0 else 0):
             continue
         if cells.holds[cell, q] != COVERED:
-            w.past.count[READS + 1] += 1
+            w.past.counts[READS + 1] += 1
             if not satisfies(w.past.areas, q, x, y):
                 is_tested = True
                 continue
@@ -213,5 +215,5 @@ def _witness(w: World, o: int, t: int, x: float, y: float, cell: int) -> bool:
         w.hits[h].stage += 1
         w.hits[h].stage_t = t
         if w.hits[h].stage == w.patterns[s].prefix:
-            schedule(w.patterns, w.hits, w.agenda, w.past.count, h, instant(w.patterns[s].every, t))
+            schedule(w.patterns, w.hits, w.agenda, w.past.counts, h, instant(w.patterns[s].every, t))
     return is_tested

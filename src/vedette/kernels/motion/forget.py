@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from vedette.compiled import jit
@@ -16,7 +18,7 @@ from vedette.kernels.motion.visits import note
 def sweep(past: Past, horizon: int) -> None:
     """Close the gaps that visits ended before the horizon leave."""
     visits, objects = past.visits, past.objects
-    n = past.count[VISITS]
+    n = past.counts[VISITS]
     number = np.full(n, -1, np.int64)
     kept = 0
     for v in range(n):
@@ -28,7 +30,7 @@ def sweep(past: Past, horizon: int) -> None:
         visits[kept].before = number[before] if before >= 0 else -1
         visits[kept].recalled = -1
         kept += 1
-    past.count[VISITS] = kept
+    past.counts[VISITS] = kept
     for o in range(len(objects)):
         if objects[o].head >= 0:
             objects[o].head = number[objects[o].head]
@@ -40,31 +42,31 @@ def sweep(past: Past, horizon: int) -> None:
 @jit
 def forget_pattern(w: World, s: int) -> None:
     """No row of the pattern is left."""
-    for h in range(w.past.count[HITS]):
+    for h in range(w.past.counts[HITS]):
         if w.hits[h].pattern == s:
             drop_row(w, h)
 
 
 @jit
 def begin_anew(past: Past) -> None:
-    """The next update of each object begins a visit, so that no visit reaches over the tick at which a pattern comes."""
-    for o in range(len(past.objects)):
-        past.objects[o].is_open = False
-        past.objects[o].is_tested = False
+    """The next update of each object begins a visit: none reaches over the tick at which a pattern comes."""
+    for slot in range(len(past.objects)):
+        past.objects[slot].is_open = False
+        past.objects[slot].is_tested = False
 
 
 @jit
 def renote(past: Past, updates: Table, cuts: I64) -> None:
-    """Visits of another grid, from updates in time order; none reaches over a cut. (`cuts` are sorted.)"""
-    past.count[VISITS] = 0
-    past.count[UPDATES] = 0
-    for o in range(len(past.objects)):
-        past.objects[o].head = -1
-        past.objects[o].is_open = False
+    """Visits of another grid, from updates in time order; none reaches over one of the sorted cuts."""
+    past.counts[VISITS] = 0
+    past.counts[UPDATES] = 0
+    for slot in range(len(past.objects)):
+        past.objects[slot].head = -1
+        past.objects[slot].is_open = False
     cut = 0
     for u in range(len(updates)):
         t, x, y = updates[u].t, updates[u].x, updates[u].y
-        o = np.int64(updates[u].object)
+        o: Any = np.int64(updates[u].object)
         while cut < len(cuts) and cuts[cut] <= t:
             cut += 1
         head = past.objects[o].head
@@ -93,5 +95,3 @@ def in_agenda(hits: Table, patterns: Table, count: int, agenda: Table) -> int:
             agenda[n].who = -1 - s
             n += 1
     return n
-
-

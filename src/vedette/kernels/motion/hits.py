@@ -9,7 +9,7 @@ from vedette.kernels.motion.tables import FREE, HITS, LOWEST, NEVER, NONE, World
 @inline
 def room_for(w: World, rows: int) -> bool:
     """Whether so many rows fit, and some more entries in the agenda."""
-    return bool(w.past.count[HITS] + rows <= len(w.hits))
+    return bool(w.past.counts[HITS] + rows <= len(w.hits))
 
 
 @inline
@@ -21,8 +21,8 @@ def room_for_all(w: World) -> bool:
 @inline
 def add_row(w: World, s: int, o: int) -> int:
     """A row for an object and a pattern."""
-    count = w.past.count
-    h = count[FREE]
+    count = w.past.counts
+    h: int = count[FREE]
     if h >= 0:
         count[FREE] = w.hits[h].next
     else:
@@ -73,5 +73,5 @@ def drop_row(w: World, h: int) -> None:
             w.hits[hit.other].other_before = hit.other_before
     hit.pattern = -1
     hit.due = NEVER
-    hit.next = w.past.count[FREE]
-    w.past.count[FREE] = h
+    hit.next = w.past.counts[FREE]
+    w.past.counts[FREE] = h

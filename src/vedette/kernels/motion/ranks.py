@@ -10,6 +10,7 @@ are now in reach.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def rank(w: World, s: int, tau: int) -> int:
         h = following
     w.patterns[s].due = due
     if due != NEVER:
-        push(w.agenda, w.past.count, due, -1 - s)
+        push(w.agenda, w.past.counts, due, -1 - s)
     return DONE
 
 
@@ -91,7 +92,7 @@ def _best(w: World, s: int, tau: int, sign: float) -> tuple[int, I64, F64, int]:
     room = min(n, w.patterns[s].n)
     rows = np.empty(room, np.int64)
     scores = np.empty(room)
-    found = np.int64(0)
+    found: Any = np.int64(0)
     for i in np.argsort(bounds):
         h = all_rows[i]
         if found == w.patterns[s].n and bounds[i] > scores[found - 1]:
@@ -196,7 +197,8 @@ def _leap(w: World, q: int, sign: float) -> float:
     reach, side = w.past.areas.steps[q].reach, w.past.cells.side
     if sign < 0.0 or reach > side * w.past.cells.grid.columns:
         return math.inf
-    return max(side, reach * GROWTH)
+    farther: float = max(side, reach * GROWTH)
+    return farther
 
 
 @inline
@@ -214,7 +216,7 @@ def _shrink(w: World, s: int, worst: float) -> None:
 def discover(w: World, s: int, tau: int) -> None:
     """Rows for the objects of all visits that are in reach now; a visit too old for that ends here."""
     past = w.past
-    for v in range(past.count[VISITS]):
+    for v in range(past.counts[VISITS]):
         o = past.visits[v].object
         for q in range(w.patterns[s].first, w.patterns[s + 1].first):
             step = past.areas.steps[q]

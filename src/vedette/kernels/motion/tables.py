@@ -2,7 +2,7 @@
 
 Tables are arrays of records. Patterns have slots, and their steps stand end to end: pattern s owns `first .. first of
 s + 1`. Objects go by their slots. Visits (CMP's index points) and rows of the table of hits are numbered as they come;
--1 or `NEVER` says that there is none. Updates are numbered without end; those before `count[BASE]` have left the memory.
+-1 or `NEVER` says that there is none. Updates are numbered without end; those before `count[BASE]` have left memory.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vedette.kernels.arrays import B1, F64, I64, U8, U64
 from vedette.kernels.grid import Grid
 from vedette.kernels.nearest import Ids
 from vedette.kernels.shapes import Edges
 
-Table: TypeAlias = "NDArray[Any]"  # of records
+Table: TypeAlias = Any  # an array of records
 
 NEVER = np.iinfo(np.int64).max
 NONE = np.iinfo(np.int64).min
@@ -33,8 +32,8 @@ POINTS, READS = 11, 13  # two cells each: initial phase, continuous phase
 COUNTS = 15
 DONE, RECALL, ROOM, GONE = 0, 1, 2, 3  # why a look, or the loop, ended
 
-# Arguments that are the same in a call whatever happens have a type of their own as plain numbers, so that a kernel would be
-# compiled once for each of them; as numpy's they have not.
+# As plain numbers these arguments would have types of their own, and kernels would be compiled once for each of them;
+# as numpy's they have not.
 ANY: Any = np.int64(-1)  # in the place of a step: no matter where
 WANTED: Any = np.bool_(True)
 UNWANTED: Any = np.bool_(False)
@@ -70,8 +69,8 @@ PATTERN = np.dtype(
 )
 
 # The window is [tau - a, tau - b]. `floor`: without a window, its witness is not older than tau - floor. `number`: the
-# column of distances in the cells. `order` lists a pattern's steps with a window as they are tested. `bears`: a visit in
-# its search area makes a row in the table of hits; that of a number is where it is not farther (of the highest: not
+# column of distances in the cells. `order` lists a pattern's steps with a window as they are tested. `bears`: a visit
+# in its search area makes a row in the table of hits; that of a number is where it is not farther (of the highest: not
 # nearer: `is_reversed`) than `reach`.
 STEP = np.dtype(
     [
@@ -141,9 +140,9 @@ OBJECT = np.dtype(
 
 # The table of hits: an object that may match a pattern. `next` goes along the object's rows, `other` along those of the
 # pattern (of the lowest or highest). `at`: the instant of the last look; `passed`: so many steps in testing order were
-# satisfied then, -1: not known. `stage`, `stage_t`: how many steps at the start have a witness, and the time of the last
-# of the earliest ones. `wake`: the next update matters so long after it happens, -1: it does not. `score`, `x`, `y`: as
-# told.
+# satisfied then, -1: not known. `stage`, `stage_t`: how many steps at the start have a witness, and the time of the
+# last of the earliest ones. `wake`: the next update matters so long after it happens, -1: it does not.
+# `score`, `x`, `y`: as told.
 HIT = np.dtype(
     [
         ("due", np.int64),
@@ -195,8 +194,9 @@ class Areas(NamedTuple):
 class Cells(NamedTuple):
     """The fixed grid. `holds[cell, step]`: NOWHERE, GREY or COVERED. Bounds of distances are rounded outwards.
 
-    `side`: of a cell, in distance units. `kept`: some pattern may ask for updates in this cell. Lists by cell: steps with a window that a visit of the cell
-    may satisfy; steps without one at the start of a pattern. `numbers`: steps that measure and bear rows.
+    `side`: of a cell, in distance units. `kept`: some pattern may ask for updates in this cell. Lists by cell: steps
+    with a window that a visit of the cell may satisfy; steps without one at the start of a pattern. `numbers`: steps
+    that measure and bear rows.
     """
 
     grid: Grid
@@ -231,7 +231,7 @@ class Past(NamedTuple):
     updates: Table
     recalled: Recalled
     objects: Table
-    count: I64
+    counts: I64
 
 
 class World(NamedTuple):

@@ -1,8 +1,8 @@
 """Updates become visits of cells, and visits answer what an object did in a stretch of time (CMP's index points).
 
 A visit says for sure that its object had an update at `begin` and at `end`, and that it was never silent there for
-longer than `gap`. Where that does not settle a question, or the cell belongs to an area only in part, the updates behind
-the visit are read, from the newest to the oldest.
+longer than `gap`. Where that does not settle a question, or the cell belongs to an area only in part, the updates
+behind the visit are read, from the newest to the oldest.
 
 Every answer about updates may be ASK: what is needed has left the memory; `count[ASKED]` says the visit and
 `count[ASKED_LOW]` from when on.
@@ -38,7 +38,7 @@ from vedette.kernels.motion.tables import (
 @inline
 def note(past: Past, o: int, t: int, x: float, y: float, cell: int) -> bool:
     """An update of object o; whether it begins a visit."""
-    visits, updates, objects, count = past.visits, past.updates, past.objects, past.count
+    visits, updates, objects, count = past.visits, past.updates, past.objects, past.counts
     n = count[UPDATES]
     count[UPDATES] += 1
     u = n - count[BASE]
@@ -73,12 +73,12 @@ def note(past: Past, o: int, t: int, x: float, y: float, cell: int) -> bool:
 @inline
 def _latest(past: Past, v: int, q: int, low: int, high: int, wanted: bool) -> int:
     """The latest update of visit v in [low, high] that satisfies step q (or does not, as `wanted`; any where q < 0)."""
-    updates, count = past.updates, past.count
+    updates, count = past.updates, past.counts
     base, reads = count[BASE], READS + count[PHASE]
     n = past.visits[v].last
     while n >= base:
         u = n - base
-        t = updates[u].t
+        t: int = updates[u].t
         if t < low:
             return NONE
         count[reads] += 1
@@ -96,9 +96,7 @@ def _latest(past: Past, v: int, q: int, low: int, high: int, wanted: bool) -> in
         if t < low:
             return NONE
         count[reads] += 1
-        if t <= high and (
-            q < 0 or satisfies(past.areas, q, past.recalled.x[stop], past.recalled.y[stop]) == wanted
-        ):
+        if t <= high and (q < 0 or satisfies(past.areas, q, past.recalled.x[stop], past.recalled.y[stop]) == wanted):
             return t
     return NONE
 
@@ -110,8 +108,8 @@ def _recalled(past: Past, v: int, low: int) -> tuple[int, int]:
     k = past.visits[v].recalled
     if k >= 0 and recalled.low[k] <= low:
         return recalled.start[k], recalled.start[k + 1]
-    past.count[ASKED] = v
-    past.count[ASKED_LOW] = low
+    past.counts[ASKED] = v
+    past.counts[ASKED_LOW] = low
     return -1, -1
 
 
@@ -121,7 +119,7 @@ def last_hit(past: Past, o: int, q: int, low: int, high: int, wanted: bool, exac
 
     Without `exactly` a time not after it, at which or after which there is one in [low, high] for sure.
     """
-    visits, count = past.visits, past.count
+    visits, count = past.visits, past.counts
     points = POINTS + count[PHASE]
     v = past.objects[o].head if low <= high else -1
     while v >= 0 and visits[v].end >= low:
@@ -133,8 +131,9 @@ def last_hit(past: Past, o: int, q: int, low: int, high: int, wanted: bool, exac
                 if not wanted:
                     held = COVERED - held
             if held == COVERED:
-                if visits[v].end <= high:
-                    return visits[v].end
+                at: int = visits[v].end
+                if at <= high:
+                    return at
                 at = max(visits[v].begin, high - visits[v].gap)
                 if at >= low and not exactly:
                     return at
@@ -155,7 +154,7 @@ def first_after(past: Past, o: int, q: int, after: int, wanted: bool, every: int
 
     What a visit is silent about is read only where its updates lie farther apart than instants do.
     """
-    visits, count, updates = past.visits, past.count, past.updates
+    visits, count, updates = past.visits, past.counts, past.updates
     points = POINTS + count[PHASE]
     best = NEVER
     v = past.objects[o].head
@@ -219,7 +218,7 @@ def bound(past: Past, o: int, q: int, low: int, high: int, upper: bool) -> float
         perhaps = math.inf
     v = past.objects[o].head
     while v >= 0 and visits[v].end >= low:
-        past.count[POINTS + past.count[PHASE]] += 1
+        past.counts[POINTS + past.counts[PHASE]] += 1
         if visits[v].begin <= high:
             d = cells.high[visits[v].cell, number] if upper else cells.low[visits[v].cell, number]
             known = visits[v].begin >= low or visits[v].end <= high or visits[v].gap <= high - low
@@ -243,7 +242,7 @@ def measured(past: Past, o: int, q: int, low: int, high: int) -> float:
     best = -math.inf if step.always else math.inf
     v = past.objects[o].head
     while v >= 0 and visits[v].end >= low:
-        past.count[POINTS + past.count[PHASE]] += 1
+        past.counts[POINTS + past.counts[PHASE]] += 1
         cell = visits[v].cell
         if step.always:
             matters = cells.high[cell, number] > best
@@ -260,7 +259,7 @@ def measured(past: Past, o: int, q: int, low: int, high: int) -> float:
 @inline
 def _extreme(past: Past, v: int, q: int, low: int, high: int, best: float) -> float:
     """The better of `best` and what the updates of a visit say."""
-    updates, count, always = past.updates, past.count, past.areas.steps[q].always
+    updates, count, always = past.updates, past.counts, past.areas.steps[q].always
     base, reads = count[BASE], READS + count[PHASE]
     n = past.visits[v].last
     while n >= base:

@@ -1,5 +1,7 @@
-"""Motion patterns in the stages: evaluated in TRACK, where an object's whole trajectory passes; the lowest and highest
-scores of all buckets are merged in ASSEMBLE.
+"""Motion patterns in the stages.
+
+They are evaluated in TRACK, where an object's whole trajectory passes; the lowest and highest scores of all buckets are
+merged in ASSEMBLE.
 
     book.py      which patterns stand, as the tables that kernels take; the grid
     memory.py    what is kept of objects: visits, updates, the table of hits; room for more, and what is forgotten

@@ -111,7 +111,7 @@ class PatternAnswer:
         return picked.query, picked.t, picked.sign, picked.row
 
     def _net(self, qid: I64, t: I64, sign: I8, gid: I64, drops: dict[int, int]) -> I64:
-        """The rows that stay: where a pattern took another's place, who left the one and joined the other does neither."""
+        """The rows that stay: who leaves a pattern and joins the one in its place does neither."""
         stays = np.ones(len(t), np.bool_)
         for old, c in drops.items():
             name = self._patterns[old]["name"]

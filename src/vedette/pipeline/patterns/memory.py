@@ -100,9 +100,7 @@ class Memory:
             words[:n] = self.words
             self.words = words
 
-    def run(
-        self, t: I64, slot: I32, x: F64, y: F64, is_late: B1, words: U64, end: int
-    ) -> list[Table]:
+    def run(self, t: I64, slot: I32, x: F64, y: F64, is_late: B1, words: U64, end: int) -> list[Table]:
         """Take in events and all instants before `end`; the changes, in time order."""
         told: list[Table] = []
         if words.shape[1] < self.words.shape[1]:
@@ -141,9 +139,7 @@ class Memory:
 
     def world(self) -> World:
         """The tables as kernels take them."""
-        return World(
-            self.past(), self.patterns, self.hits, self.agenda, self.told, self.words, self.ids, self.mark
-        )
+        return World(self.past(), self.patterns, self.hits, self.agenda, self.told, self.words, self.ids, self.mark)
 
     def past(self) -> Past:
         """What objects did, as kernels take it."""

@@ -39,9 +39,9 @@ LEARNT = ("reach", "bears", "order")  # ... and of a step
 
 def dump_standing(book: Book) -> bytes:
     """The patterns and where they stand."""
-    bits = {condition: bit for condition, bit in book.bits.items()}
+    bits: dict[Any, int] = dict(book.bits)
     patterns = [
-        [s, each.qid, print_query(each.pattern, book.space), each.since, bits.get(each.plan.condition)]  # type: ignore[arg-type]
+        [s, each.qid, print_query(each.pattern, book.space), each.since, bits.get(each.plan.condition)]
         for s, each in book.standing()
     ]
     return state.encode("patterns standing", VERSION, {"slots": len(book.slots), "patterns": patterns}, {})
@@ -119,5 +119,3 @@ def _table(kind: Any, prefix: str, arrays: dict[str, Any]) -> Table:
     for name in kind.names:
         table[name][:n] = arrays[f"{prefix}.{name}"]
     return table
-
-

@@ -7,6 +7,7 @@ the updates behind them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ class PatternTrack:
 
     def __init__(self, home: Home, sections: dict[str, bytes]) -> None:
         self.home = home
-        self.metrics: dict[str, int] = {}
+        self.metrics: Mapping[str, int] = {}
         self.book = Book(home.setup.space, home.setup.schema)
         self.memory = Memory()
         self._told: list[tuple[int, Table]] = []  # by qid
@@ -64,8 +65,8 @@ class PatternTrack:
     def follow(self, segment: Segment) -> None:
         """What happened; timeouts do not matter here."""
         is_row = segment.row >= 0
-        for told in self._leaving:
-            _moved(told, segment)
+        for left in self._leaving:
+            _moved(left, segment)
         self._leaving = []
         if not is_row.any() or not self.book.standing():
             self._advance(segment.end)
@@ -177,18 +178,19 @@ class PatternTrack:
         """What the query buckets hear: commands of patterns that are at home here, and what changed."""
         buckets = self.home.setup.buckets
         by_bucket: dict[int, list[tuple[int, Table]]] = {bucket: [] for bucket in self._commands}
-        for qid, told in self._told:
-            by_bucket.setdefault(self._bucket[qid], []).append((qid, told))
+        for qid, part in self._told:
+            by_bucket.setdefault(self._bucket[qid], []).append((qid, part))
         sent = Sent()
+        told: Table
         for bucket, parts in sorted(by_bucket.items()):
             told = np.concatenate([records(CHANGE, 0), *(part for _, part in parts)]).view(np.recarray)
-            qid = np.repeat([number for number, _ in parts], [len(part) for _, part in parts]).astype(np.int64)
+            qids = np.repeat([number for number, _ in parts], [len(part) for _, part in parts]).astype(np.int64)
             order = np.argsort(told.t, kind="stable")
-            told, qid = told[order], qid[order]
+            told, qids = told[order], qids[order]
             slots = told.object.astype(np.int32)
             arrays: dict[str, Any] = {name: np.ascontiguousarray(told[name]) for name in ("t", "x", "y", "score")}
             arrays |= {
-                "qid": qid,
+                "qid": qids,
                 "sign": told.sign.astype(np.int8),
                 "gid": slots.astype(np.int64) * buckets + self.home.bucket,
                 "oid": self.home.ids_of(slots),

@@ -1,0 +1,64 @@
+"""A motion pattern in words: its steps and windows, how far back it looks, and the cells of its search areas.
+
+In: a pattern. Out: lines for people. The grid is the one that would be laid for this pattern alone, before any update
+tells where objects are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vedette.kernels.motion.tables import COVERED, GREY, PATTERN, STEP, records
+from vedette.lang import print_expr
+from vedette.lang.patterns import print_step
+from vedette.lang.print import print_distance, print_duration
+from vedette.model import MICROSECONDS, Duration, Extreme, Limit, Pattern, Schema
+from vedette.pipeline.patterns.book import Book
+from vedette.space import Space
+
+
+def describe_pattern(pattern: Pattern, space: Space, schema: Schema | None) -> list[tuple[str, str]]:
+    """What was understood, as (topic, words)."""
+    book = Book(space, schema or _schema_for(pattern))
+    book.add(0, pattern, 0)
+    nowhere = np.zeros(0)
+    book.lay_grid(nowhere, nowhere)
+    _, areas, cells = book.tables(records(PATTERN, 1), records(STEP, 0))
+    lines = [("asked", f"every {print_duration(pattern.every)}, of the objects' updates since the pattern is there")]
+    for number, step in enumerate(pattern.steps):
+        record = areas.steps[number]
+        words = print_step(step, space)
+        if record.is_number:
+            words += ": measured, cells give bounds"
+        else:
+            covered, grey = (int(np.count_nonzero(cells.holds[:, number] == kind)) for kind in (COVERED, GREY))
+            words += f": {covered} cells settle it, in {grey} updates are read"
+        if record.bears:
+            words += "; a visit there makes an object a candidate"
+        lines.append((f"step {number + 1}", words))
+        if step.window is None:
+            lines.append(("", "anywhere between its neighbours in time"))
+    if pattern.condition is not None:
+        lines.append(("filter", f"only objects whose latest update satisfies {print_expr(pattern.condition)}"))
+    match pattern.choice:
+        case Limit(op, score):
+            lines.append(("score", f"the sum of all distances, {op} {print_distance(score, space)}"))
+        case Extreme(end, n):
+            lines.append(("score", f"the {n} {end.lower()} sums of all distances"))
+    horizon = max((step.window.since for step in pattern.steps if step.window is not None), key=_length)
+    lines.append(("horizon", f"updates are kept for {print_duration(horizon)}"))
+    prefix = next(number for number, step in enumerate(pattern.steps) if step.window is not None)
+    if prefix:
+        lines.append(("", f"of the first {prefix} steps only the earliest witnesses are kept, without end"))
+    grid = cells.grid
+    lines.append(("grid", f"{grid.columns} x {grid.rows} cells"))
+    return lines
+
+
+def _length(duration: Duration) -> float:
+    return duration.value * (MICROSECONDS[duration.unit] if duration.unit else 1)
+
+
+def _schema_for(pattern: Pattern) -> Schema:
+    """A stream that the pattern fits, as far as it tells."""
+    return Schema("string", "timestamp" if pattern.every.unit else "long")
