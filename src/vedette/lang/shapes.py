@@ -93,7 +93,9 @@ class Places:
 
     def point(self, inner: Tree[Token]) -> tuple[tuple[float, float] | None] | None:
         """(x, y) in brackets as (point,), which is (None,) after a problem; None if it is something else."""
-        args = [a for a in trees(inner, "arguments")[0].children if isinstance(a, Tree)] if inner.data == "tuple" else []
+        if inner.data != "tuple":
+            return None
+        args = [a for a in trees(inner, "arguments")[0].children if isinstance(a, Tree)]
         if len(args) != 2:
             return None
         return (self._centre(self._number(args[0]), self._number(args[1]), args[0], args[1]),)
