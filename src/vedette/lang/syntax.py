@@ -110,7 +110,7 @@ def _unexpected(
     at_end = found.type == "$END"
     word = str(found)
     if word.upper() in LATER and accepted & {"QUERY", "REGION"}:
-        known = one_of(sorted(accepted & {"QUERY", "REGION", "TRIGGER"}), "and")
+        known = one_of(sorted(accepted & {"PATTERN", "QUERY", "REGION", "TRIGGER"}), "and")
         report.add("VD104", f"this version has no {LATER[word.upper()]} yet", found, f"there are {known}")
         return
     hint = None
