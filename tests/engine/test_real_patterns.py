@@ -35,7 +35,7 @@ def test_oracle_taxis_that_came_from_the_airport(data: Path) -> None:
     table = table.filter(span)
     cabs = pc.unique(table["oid"]).sort().slice(0, 60)
     rows = table.filter(pc.is_in(table["oid"], cabs)).to_pylist()
-    batches = [(rows[n : n + 4000], []) for n in range(0, len(rows), 4000)]
+    batches: list[tuple[list[Raw], list[str]]] = [(rows[n : n + 4000], []) for n in range(0, len(rows), 4000)]
     story = Story(kind="lonlat", t_type="timestamp", queries=QUERIES, batches=batches)
     expected = expect(story)
     assert {"arrived", "returned", "nearest"} <= {change.query for change in expected.changes}

@@ -52,7 +52,7 @@ from vedette.kernels.motion.tables import (
 from vedette.kernels.nearest import Ids
 from vedette.pipeline.patterns.pages import Pages
 
-CAP = 1 << 21  # updates in memory, of 48 bytes each
+CAP = 1 << 19  # updates in memory, of 48 bytes each
 MOST_EVENTS = 1 << 18  # in one go, so that the cap holds
 SWEEP_SLACK = 4096
 NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint8))

@@ -115,6 +115,7 @@ class StageProcessor(StatefulProcessor):
     def _keep(self, name: tuple[str, str, int], kept: _Kept) -> None:
         sections = kept.station.save()
         changed = [self._write(s, kept.sections.get(s), data) for s, data in sections.items()]
+        changed += [self._write(s, data, b"") for s, data in kept.sections.items() if s not in sections]
         if any(changed) or not kept.token:
             kept.token = uuid.uuid4().hex
             lengths = {section: len(data) for section, data in sections.items()}
