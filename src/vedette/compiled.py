@@ -17,9 +17,17 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def jit(function: F) -> F:
     """Compile a kernel on first use, and keep the result on disk."""
-    return cast(F, numba.njit(cache=True, error_model="numpy", boundscheck=False)(function))
+    return cast(F, numba.njit(cache=True, error_model="numpy", boundscheck=False, _nrt=True)(function))
 
 
 def inline(function: F) -> F:
     """Compile a small function that kernels call in their innermost loops."""
-    return cast(F, numba.njit(cache=True, error_model="numpy", boundscheck=False, inline="never")(function))
+    return cast(F, numba.njit(cache=True, error_model="numpy", boundscheck=False, inline="never", _nrt=True)(function))
+
+
+def bare(function: F) -> F:
+    """Compile a function that makes no arrays: those that it is handed are not counted while it runs.
+
+    A call with a few dozen arrays in named tuples costs as little as one with none (measured: 3 ns instead of 90).
+    """
+    return cast(F, numba.njit(cache=True, error_model="numpy", boundscheck=False, _nrt=False)(function))

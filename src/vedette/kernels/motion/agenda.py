@@ -6,12 +6,12 @@ up. So an earlier time is simply added, and a later one need not be found.
 
 from __future__ import annotations
 
-from vedette.compiled import inline
+from vedette.compiled import bare
 from vedette.kernels.arrays import I64
 from vedette.kernels.motion.tables import AGENDA, LOWEST, Table
 
 
-@inline
+@bare
 def push(agenda: Table, count: I64, due: int, who: int) -> None:
     """Add an entry."""
     i = count[AGENDA]
@@ -27,7 +27,7 @@ def push(agenda: Table, count: I64, due: int, who: int) -> None:
     agenda[i].who = who
 
 
-@inline
+@bare
 def pop(agenda: Table, count: I64) -> None:
     """Take the first entry away."""
     count[AGENDA] -= 1
@@ -49,19 +49,19 @@ def pop(agenda: Table, count: I64) -> None:
     agenda[i].who = who
 
 
-@inline
+@bare
 def instant(every: int, t: int) -> int:
     """The first instant at t or later."""
     return -((-t) // every) * every
 
 
-@inline
+@bare
 def instant_after(every: int, t: int) -> int:
     """The first instant after t."""
     return (t // every + 1) * every
 
 
-@inline
+@bare
 def schedule(patterns: Table, hits: Table, agenda: Table, count: I64, h: int, due: int) -> None:
     """Look at a row at `due`, unless that happens before anyway."""
     s = hits[h].pattern

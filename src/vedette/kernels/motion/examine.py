@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from vedette.compiled import inline, jit
+from vedette.compiled import bare
 from vedette.kernels.motion.agenda import instant, instant_after, push
 from vedette.kernels.motion.tables import (
     ABOUT,
@@ -43,14 +43,14 @@ from vedette.kernels.motion.visits import bound, first_after, last_hit, measured
 NO, YES, UNKNOWN = 0, 1, 2
 
 
-@inline
+@bare
 def passes(w: World, s: int, o: int) -> bool:
     """Whether the object's latest update satisfies the pattern's condition."""
     bit = w.patterns[s].condition
     return bool(bit < 0 or (w.words[o, bit // 64] >> np.uint64(bit % 64)) & np.uint64(1))
 
 
-@inline
+@bare
 def lives(w: World, h: int, tau: int) -> bool:
     """Whether the object may still match without a new visit to a place that bears rows."""
     s, o = w.hits[h].pattern, w.hits[h].object
@@ -66,7 +66,7 @@ def lives(w: World, h: int, tau: int) -> bool:
 # ------------------------------------------------------------------------------------- windows alone
 
 
-@jit
+@bare
 def _windows(w: World, h: int, tau: int) -> tuple[int, int, int, int]:
     """(NO, YES or UNKNOWN, when to look again, wake, steps passed)."""
     past, steps = w.past, w.past.areas.steps
@@ -124,7 +124,7 @@ def _windows(w: World, h: int, tau: int) -> tuple[int, int, int, int]:
 # ------------------------------------------------------------------------------------ sequences, scores
 
 
-@jit
+@bare
 def sequence(w: World, h: int, tau: int) -> int:
     """Whether the steps have witnesses in their order: YES, NO or UNKNOWN."""
     past, steps = w.past, w.past.areas.steps
@@ -167,7 +167,7 @@ def sequence(w: World, h: int, tau: int) -> int:
     return YES if begin == first or hit.stage_t <= latest else NO
 
 
-@inline
+@bare
 def score_bound(w: World, h: int, tau: int, upper: bool) -> float:
     """A bound of the score, by cells alone."""
     s, o = w.hits[h].pattern, w.hits[h].object
@@ -179,7 +179,7 @@ def score_bound(w: World, h: int, tau: int, upper: bool) -> float:
     return total
 
 
-@inline
+@bare
 def score(w: World, h: int, tau: int) -> float:
     """The score: the sum of the distances in the order of the steps; NaN: unknown."""
     s, o = w.hits[h].pattern, w.hits[h].object
@@ -191,7 +191,7 @@ def score(w: World, h: int, tau: int) -> float:
     return total
 
 
-@inline
+@bare
 def next_event(w: World, h: int, tau: int) -> int:
     """An instant, not later than the first after tau at which an update of the object enters or leaves a window."""
     past, steps = w.past, w.past.areas.steps
@@ -217,13 +217,13 @@ def next_event(w: World, h: int, tau: int) -> int:
     return max(due, instant_after(every, tau))
 
 
-@inline
+@bare
 def _shifted(every: int, t: int, by: int) -> int:
     """The first instant at t + by or later."""
     return NEVER if t == NEVER else instant(every, t + by)
 
 
-@jit
+@bare
 def _scored(w: World, h: int, tau: int) -> tuple[int, float]:
     """(NO, YES or UNKNOWN, score) of a pattern with sequences or scores; the score of who was a member may be NaN."""
     found = sequence(w, h, tau)
@@ -253,7 +253,7 @@ def _scored(w: World, h: int, tau: int) -> tuple[int, float]:
 # --------------------------------------------------------------------------------------------- a look
 
 
-@jit
+@bare
 def look(w: World, h: int, tau: int) -> int:
     """Look at a row: DONE; GONE where nothing can come of it; RECALL if updates have to be read back before."""
     hit = w.hits[h]
@@ -292,7 +292,7 @@ def look(w: World, h: int, tau: int) -> int:
     return DONE
 
 
-@inline
+@bare
 def _soonest(w: World, s: int) -> int:
     """How long after it happens an update matters at the earliest."""
     soonest = NEVER
@@ -302,7 +302,7 @@ def _soonest(w: World, s: int) -> int:
     return soonest
 
 
-@inline
+@bare
 def _expiry(w: World, h: int, tau: int) -> int:
     """When to see whether the row still lives."""
     s, o = w.hits[h].pattern, w.hits[h].object
@@ -316,7 +316,7 @@ def _expiry(w: World, h: int, tau: int) -> int:
     return instant_after(w.patterns[s].every, max(tau, w.past.visits[head].end + longest))
 
 
-@inline
+@bare
 def tell(w: World, h: int, tau: int, sign: int, value: float) -> None:
     """A change of the answer."""
     n = w.past.counts[TOLD]

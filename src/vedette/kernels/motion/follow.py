@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from vedette.compiled import inline, jit
+from vedette.compiled import bare
 from vedette.kernels.arrays import B1, F64, I32, I64, U64
 from vedette.kernels.grid import cell_of
 from vedette.kernels.motion.agenda import instant, pop, schedule
@@ -38,7 +38,7 @@ from vedette.kernels.motion.tables import (
 from vedette.kernels.motion.visits import is_near, note
 
 
-@jit
+@bare
 def follow(
     w: World, t: I64, slot: I32, x: F64, y: F64, is_late: B1, words: U64, first: int, stop: int, end: int
 ) -> tuple[int, int]:
@@ -71,7 +71,7 @@ def follow(
         i += 1
 
 
-@inline
+@bare
 def _has_room(w: World) -> bool:
     """Whether everything that one update can bring fits."""
     count, patterns = w.past.counts, len(w.patterns)
@@ -83,7 +83,7 @@ def _has_room(w: World) -> bool:
     )
 
 
-@inline
+@bare
 def _catch_up(w: World, limit: int) -> int:
     """Look at all that is due before `limit`."""
     count = w.past.counts
@@ -109,7 +109,7 @@ def _catch_up(w: World, limit: int) -> int:
     return DONE
 
 
-@inline
+@bare
 def _wake(w: World, o: int, t: int) -> None:
     """Rows that wait for the object's next update hear of it."""
     w.past.objects[o].waits = False
@@ -122,7 +122,7 @@ def _wake(w: World, o: int, t: int) -> None:
         h = w.hits[h].next
 
 
-@inline
+@bare
 def _judge(w: World, o: int, t: int, words: U64, i: int) -> None:
     """Which conditions the update satisfies; rows for which that is news hear of it."""
     is_new = False
@@ -144,7 +144,7 @@ def _judge(w: World, o: int, t: int, words: U64, i: int) -> None:
 # ------------------------------------------------------------------------------------------- new visits
 
 
-@inline
+@bare
 def _mark(w: World, o: int) -> None:
     """The object's rows by pattern."""
     h = w.past.objects[o].row
@@ -153,7 +153,7 @@ def _mark(w: World, o: int) -> None:
         h = w.hits[h].next
 
 
-@inline
+@bare
 def _unmark(w: World, o: int) -> None:
     h = w.past.objects[o].row
     while h >= 0:
@@ -161,7 +161,7 @@ def _unmark(w: World, o: int) -> None:
         h = w.hits[h].next
 
 
-@inline
+@bare
 def _arrive(w: World, o: int, t: int, x: float, y: float, cell: int) -> None:
     """The object begins a visit."""
     cells, steps, count = w.past.cells, w.past.areas.steps, w.past.counts
@@ -193,7 +193,7 @@ def _arrive(w: World, o: int, t: int, x: float, y: float, cell: int) -> None:
     _unmark(w, o)
 
 
-@inline
+@bare
 def _witness(w: World, o: int, t: int, x: float, y: float, cell: int) -> bool:
     """Steps at the start of patterns that have their first witness here; whether later updates may be some too."""
     cells, steps = w.past.cells, w.past.areas.steps

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from vedette.compiled import jit
+from vedette.compiled import bare, jit
 from vedette.kernels.arrays import I64
 from vedette.kernels.grid import cell_of
 from vedette.kernels.motion.hits import drop_row
@@ -39,7 +39,7 @@ def sweep(past: Past, horizon: int) -> None:
                 objects[o].is_tested = False
 
 
-@jit
+@bare
 def forget_pattern(w: World, s: int) -> None:
     """No row of the pattern is left."""
     for h in range(w.past.counts[HITS]):
@@ -47,7 +47,7 @@ def forget_pattern(w: World, s: int) -> None:
             drop_row(w, h)
 
 
-@jit
+@bare
 def begin_anew(past: Past) -> None:
     """The next update of each object begins a visit: none reaches over the tick at which a pattern comes."""
     for slot in range(len(past.objects)):
@@ -55,7 +55,7 @@ def begin_anew(past: Past) -> None:
         past.objects[slot].is_tested = False
 
 
-@jit
+@bare
 def renote(past: Past, updates: Table, cuts: I64) -> None:
     """Visits of another grid, from updates in time order; none reaches over one of the sorted cuts."""
     past.counts[VISITS] = 0
@@ -80,7 +80,7 @@ def renote(past: Past, updates: Table, cuts: I64) -> None:
     begin_anew(past)
 
 
-@jit
+@bare
 def in_agenda(hits: Table, patterns: Table, count: int, agenda: Table) -> int:
     """Fill the agenda with what is due, in order of time; how many entries there are."""
     n = 0

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from vedette.compiled import inline
+from vedette.compiled import bare
 from vedette.kernels.motion.tables import FREE, HITS, LOWEST, NEVER, NONE, World
 
 
-@inline
+@bare
 def room_for(w: World, rows: int) -> bool:
     """Whether so many rows fit, and some more entries in the agenda."""
     return bool(w.past.counts[HITS] + rows <= len(w.hits))
 
 
-@inline
+@bare
 def room_for_all(w: World) -> bool:
     """Whether every object could get a row."""
     return room_for(w, len(w.past.objects))
 
 
-@inline
+@bare
 def add_row(w: World, s: int, o: int) -> int:
     """A row for an object and a pattern."""
     count = w.past.counts
@@ -51,7 +51,7 @@ def add_row(w: World, s: int, o: int) -> int:
     return h
 
 
-@inline
+@bare
 def drop_row(w: World, h: int) -> None:
     """Forget a row. The object's next update begins a visit, which may make it anew."""
     hit = w.hits[h]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from vedette.compiled import inline, jit
+from vedette.compiled import bare, jit
 from vedette.kernels.arrays import F64, I64
 from vedette.kernels.motion.agenda import push
 from vedette.kernels.motion.examine import (
@@ -111,7 +111,7 @@ def _best(w: World, s: int, tau: int, sign: float) -> tuple[int, I64, F64, int]:
     return DONE, rows, scores, found
 
 
-@inline
+@bare
 def _insert(w: World, rows: I64, scores: F64, found: int, h: int, value: float) -> int:
     """Put a row where it belongs by (score, id); the last one may fall out."""
     o = w.hits[h].object
@@ -132,7 +132,7 @@ def _insert(w: World, rows: I64, scores: F64, found: int, h: int, value: float) 
     return stop + 1
 
 
-@inline
+@bare
 def _tell_changes(w: World, s: int, tau: int, rows: I64, scores: F64, found: int, sign: float) -> None:
     """Who is no longer among them; who is, where the score or the place is news."""
     for i in range(found):
@@ -159,7 +159,7 @@ def _tell_changes(w: World, s: int, tau: int, rows: I64, scores: F64, found: int
 # ------------------------------------------------------------------------------------------ vicinities
 
 
-@inline
+@bare
 def _reach(w: World, s: int) -> float:
     """An object without a row scores more than this."""
     total = 0.0
@@ -169,7 +169,7 @@ def _reach(w: World, s: int) -> float:
     return total
 
 
-@inline
+@bare
 def _share(w: World, s: int, total: float) -> float:
     """What each step has to reach, so that together they reach `total`."""
     bearers = 0
@@ -178,7 +178,7 @@ def _share(w: World, s: int, total: float) -> float:
     return total / bearers + abs(total / bearers) * (SLACK - 1.0)
 
 
-@inline
+@bare
 def _grow(w: World, s: int, worst: float, sign: float) -> None:
     """As far as the n-th best asks for; by leaps while there are fewer."""
     for q in range(w.patterns[s].first, w.patterns[s + 1].first):
@@ -191,7 +191,7 @@ def _grow(w: World, s: int, worst: float, sign: float) -> None:
             step.reach = _leap(w, q, sign)
 
 
-@inline
+@bare
 def _leap(w: World, q: int, sign: float) -> float:
     """The next reach of a step that has found too little: the lowest double and double, the highest soon take all."""
     reach, side = w.past.areas.steps[q].reach, w.past.cells.side
@@ -201,7 +201,7 @@ def _leap(w: World, q: int, sign: float) -> float:
     return farther
 
 
-@inline
+@bare
 def _shrink(w: World, s: int, worst: float) -> None:
     """Vicinities that have become far too wide; rows outside of them go when they are looked at."""
     share = _share(w, s, worst)
@@ -212,7 +212,7 @@ def _shrink(w: World, s: int, worst: float) -> None:
             step.reach = share + 0.1 * abs(share) + 2.0 * side
 
 
-@jit
+@bare
 def discover(w: World, s: int, tau: int) -> None:
     """Rows for the objects of all visits that are in reach now; a visit too old for that ends here."""
     past = w.past

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from vedette.compiled import inline
+from vedette.compiled import bare
 from vedette.kernels.motion.distances import distance, satisfies
 from vedette.kernels.motion.tables import (
     ANY,
@@ -35,7 +35,7 @@ from vedette.kernels.motion.tables import (
 )
 
 
-@inline
+@bare
 def note(past: Past, o: int, t: int, x: float, y: float, cell: int) -> bool:
     """An update of object o; whether it begins a visit."""
     visits, updates, objects, count = past.visits, past.updates, past.objects, past.counts
@@ -70,7 +70,7 @@ def note(past: Past, o: int, t: int, x: float, y: float, cell: int) -> bool:
     return True
 
 
-@inline
+@bare
 def _latest(past: Past, v: int, q: int, low: int, high: int, wanted: bool) -> int:
     """The latest update of visit v in [low, high] that satisfies step q (or does not, as `wanted`; any where q < 0)."""
     updates, count = past.updates, past.counts
@@ -101,7 +101,7 @@ def _latest(past: Past, v: int, q: int, low: int, high: int, wanted: bool) -> in
     return NONE
 
 
-@inline
+@bare
 def _recalled(past: Past, v: int, low: int) -> tuple[int, int]:
     """Where the paged updates of a visit stand; (-1, -1) and a note of the question where they do not."""
     recalled = past.recalled
@@ -113,7 +113,7 @@ def _recalled(past: Past, v: int, low: int) -> tuple[int, int]:
     return -1, -1
 
 
-@inline
+@bare
 def last_hit(past: Past, o: int, q: int, low: int, high: int, wanted: bool, exactly: bool) -> int:
     """The latest update of object o in [low, high] that satisfies step q (or not, as `wanted`; any where q < 0).
 
@@ -148,7 +148,7 @@ def last_hit(past: Past, o: int, q: int, low: int, high: int, wanted: bool, exac
     return NONE
 
 
-@inline
+@bare
 def first_after(past: Past, o: int, q: int, after: int, wanted: bool, every: int) -> int:
     """A time not later than the object's first update after `after` in a cell where it may satisfy step q; NEVER: none.
 
@@ -184,7 +184,7 @@ def first_after(past: Past, o: int, q: int, after: int, wanted: bool, every: int
     return best
 
 
-@inline
+@bare
 def touches(past: Past, o: int, q: int, low: int) -> bool:
     """Whether the object was in the search area of step q at `low` or later."""
     visits = past.visits
@@ -196,7 +196,7 @@ def touches(past: Past, o: int, q: int, low: int) -> bool:
     return False
 
 
-@inline
+@bare
 def is_near(past: Past, cell: int, q: int) -> bool:
     """Whether a cell belongs to the search area of step q."""
     step = past.areas.steps[q]
@@ -206,7 +206,7 @@ def is_near(past: Past, cell: int, q: int) -> bool:
     return bool(past.cells.holds[cell, q] != 0)
 
 
-@inline
+@bare
 def bound(past: Past, o: int, q: int, low: int, high: int, upper: bool) -> float:
     """A bound of the distance that step q measures over [low, high], by cells alone."""
     visits, cells, step = past.visits, past.cells, past.areas.steps[q]
@@ -234,7 +234,7 @@ def bound(past: Past, o: int, q: int, low: int, high: int, upper: bool) -> float
     return perhaps if math.isinf(sure) else sure
 
 
-@inline
+@bare
 def measured(past: Past, o: int, q: int, low: int, high: int) -> float:
     """The least (ALWAYS: greatest) distance over the updates in [low, high]; NaN: ASK. There is one, as was seen."""
     visits, cells, step = past.visits, past.cells, past.areas.steps[q]
@@ -256,7 +256,7 @@ def measured(past: Past, o: int, q: int, low: int, high: int) -> float:
     return best
 
 
-@inline
+@bare
 def _extreme(past: Past, v: int, q: int, low: int, high: int, best: float) -> float:
     """The better of `best` and what the updates of a visit say."""
     updates, count, always = past.updates, past.counts, past.areas.steps[q].always
