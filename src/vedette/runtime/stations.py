@@ -193,13 +193,8 @@ class TrackStation:
             return
         for region, message in enumerate(messages):
             moved = len(message.moves.t) + len(message.focals.t) + len(message.balls.t) > 0
-            if (
-                moved
-                or message.commands
-                or message.letters
-                or message.relays
-                or region % self.brief.buckets == self.key
-            ):
+            says = moved or message.commands or message.letters or message.relays
+            if says or region % self.brief.buckets == self.key:
                 post = RegionPost(message, self.key, self._track.setup.regions, self.is_final)
                 yield region, REGION, write_region(post)
 
