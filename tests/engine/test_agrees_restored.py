@@ -45,6 +45,11 @@ class Twins:
         frontier: int = self.live.frontier
         return frontier
 
+    @property
+    def metrics(self) -> dict[str, int]:
+        metrics: dict[str, int] = self.live.metrics
+        return metrics
+
     def step(self, *told: Any) -> Any:
         if self.saved_before(self.batches):
             saved = {name: bytes(bytearray(section)) for name, section in self.live.save().items()}  # other objects

@@ -1,6 +1,6 @@
 """The canonical text of statements.
 
-In: records of the model. Out: text that parses back to an equal record. Named regions and joined tables appear by value.
+In: records of the model. Out: text that parses back to an equal record; named regions and joined tables by value.
 """
 
 from __future__ import annotations

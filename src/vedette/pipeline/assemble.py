@@ -27,7 +27,8 @@ from vedette.kernels.nearest import Candidates, Ids, pick
 from vedette.kernels.netting import by_query, net
 from vedette.kernels.totals import COUNT, Members, Totals, tally
 from vedette.pipeline import state
-from vedette.pipeline.messages import BEFORE_TIME, AnswerMessage, DeltaColumns, ReportColumns, merge_columns
+from vedette.pipeline.messages import BEFORE_TIME, AnswerMessage, DeltaColumns, Letter, ReportColumns, merge_columns
+from vedette.pipeline.parts import AnswerPart, families_in, family, sections_for, sections_of
 from vedette.pipeline.planning import OF_X, OF_Y
 from vedette.pipeline.rows import id_bytes, join
 from vedette.pipeline.setup import Setup
@@ -47,6 +48,7 @@ class Changes:
     x: F64
     y: F64
     value: F64
+    members: pa.Array | None = None  # lists of `columns.members_type` with int64 times; None: nobody has any
 
 
 @dataclass
@@ -119,6 +121,8 @@ class Assemble:
 
     def __init__(self, setup: Setup, oid_type: pa.DataType) -> None:
         self.setup = setup
+        self._oid_type = oid_type
+        self._parts: dict[str, AnswerPart] = {}
         self._queries: dict[int, dict[str, Any]] = {}
         self._registry: _Registry | None = None  # columns of the queries, made anew when some come or go
         self._standing: bytes | None = None  # the queries as they were saved last, until a command comes
@@ -137,8 +141,23 @@ class Assemble:
 
     # ------------------------------------------------------------------------------------------ step
 
-    def step(self, messages: list[AnswerMessage]) -> Changes:
-        """Take in what all regions say of a batch; returns the changes."""
+    def step(self, messages: list[AnswerMessage]) -> list[Changes]:
+        """Take in what all regions say of a batch; returns the changes, those of each family in time order."""
+        letters: dict[str, list[Letter]] = {}
+        for message in messages:
+            for kind, letter in message.letters:
+                letters.setdefault(kind, []).append(letter)
+        for kind in sorted(letters.keys() - self._parts.keys()):
+            self._add_part(kind, {})
+        frontier = max(m.frontier for m in messages)
+        parts = [part.step(letters.get(kind, []), frontier) for kind, part in self._parts.items()]
+        return [self._step(messages), *parts]
+
+    def _add_part(self, kind: str, sections: dict[str, bytes]) -> None:
+        self._parts[kind] = family(kind).answer(self.setup, self._oid_type, sections)
+
+    def _step(self, messages: list[AnswerMessage]) -> Changes:
+        """The changes of ranges and nearest neighbours."""
         deltas: DeltaColumns = merge_columns([m.deltas for m in messages])
         reports: ReportColumns = merge_columns([m.reports for m in messages])
         frontier = max(m.frontier for m in messages)
@@ -414,7 +433,8 @@ class Assemble:
             arrays[f"{name}.qid"] = qids
             arrays.update({f"{name}.{field}": getattr(columns, field) for field in columns._fields})
         arrays["told_row"] = self._told_row
-        return {"standing": self._standing, "columns": state.encode("assemble", VERSION, {}, arrays)}
+        columns = state.encode("assemble", VERSION, {}, arrays)
+        return {"standing": self._standing, "columns": columns, **sections_of(self._parts)}
 
     @classmethod
     def load(cls, setup: Setup, oid_type: pa.DataType, saved: dict[str, bytes]) -> Assemble:
@@ -430,6 +450,8 @@ class Assemble:
             columns = kind(*(a[f"{name}.{field}"] for field in kind._fields))
             setattr(self, "_" + name, (a[f"{name}.qid"], columns))
         self._told_row = a["told_row"]
+        for kind in families_in(saved):
+            self._add_part(kind, sections_for(kind, saved))
         return self
 
 

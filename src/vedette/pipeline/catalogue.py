@@ -13,7 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from vedette.families import Plan, plan_query
 from vedette.lang import parse, print_expr, print_query, print_statement
-from vedette.model import Area, CreateQuery, CreateRegion, Drop, Expr, Inside, Query, Schema, Statement
+from vedette.model import Area, Create, CreateRegion, Drop, Expr, Inside, Query, Schema, Standing, Statement
+from vedette.model.places import with_insides
 from vedette.space import Space
 
 V = TypeVar("V")
@@ -88,10 +89,17 @@ class Numbers(Generic[V]):
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A query that is registered."""
+class Registered:
+    """A standing query that is registered; one of a family with parts has nothing but its number."""
 
     qid: int
+    query: Standing
+
+
+@dataclass(frozen=True)
+class Entry(Registered):
+    """A range or kNN query that is registered."""
+
     query: Query
     plan: Plan
     filter: int
@@ -103,7 +111,7 @@ class Entry:
 class Change:
     """A query that came or went."""
 
-    entry: Entry
+    entry: Registered
     comes: bool
     replaces: bool = False
 
@@ -115,6 +123,7 @@ class Catalogue:
         self.space = space
         self.schema = schema
         self.queries: dict[str, Entry] = {}
+        self.others: dict[str, Registered] = {}  # of families with parts
         self.filters: Numbers[Expr] = Numbers()
         self.measures: Numbers[None] = Numbers()
         self.focals: Numbers[None] = Numbers()
@@ -125,44 +134,59 @@ class Catalogue:
     def apply(self, statement: Statement) -> list[Change]:
         """Act on a statement. One that makes no sense any more (a name that came or went meanwhile) changes nothing."""
         action = statement.action
-        if isinstance(action, Drop) and action.kind == "QUERY" and action.name in self.queries:
-            return [self._drop(action.name)]
         if isinstance(action, CreateRegion):
             self.regions[action.name] = action.area
-        elif isinstance(action, Drop) and action.kind == "REGION":
+        elif isinstance(action, Drop) and action.of_region:
             self.regions.pop(action.name, None)
-        if not isinstance(action, CreateQuery):
+        elif isinstance(action, Drop):
+            return [self._drop(action.name)] if self._kind_of(action.name) == action.kind else []
+        if not isinstance(action, Create):
             return []
-        name = action.query.name
-        changes = []
-        if name in self.queries:
-            if not action.replace:
-                return []
-            changes.append(self._drop(name))
-        entry = self._enter(self._bound(action.query))
-        changes.append(Change(entry, True, bool(changes)))
+        name, there = action.query.name, self._kind_of(action.query.name)
+        if there is not None and (not action.replace or there != action.query.kind):
+            return []
+        changes = [self._drop(name)] if there else []
+        changes.append(Change(self._enter(self._bound(action.query)), True, bool(changes)))
         return changes
 
-    def _bound(self, query: Query) -> Query:
-        """The query with its named region as it is at this tick: it may have been replaced while the query waited."""
-        where = query.where
-        if not isinstance(where, Inside) or where.region is None:
-            return query
-        return replace(query, where=replace(where, shape=self.regions.get(where.region.lower(), where.shape)))
+    def all(self) -> list[Registered]:
+        """Everything that is registered."""
+        return [*self.queries.values(), *self.others.values()]
 
-    def _enter(self, query: Query) -> Entry:
+    def _kind_of(self, name: str) -> str | None:
+        found = self.queries.get(name) or self.others.get(name)
+        return None if found is None else found.query.kind
+
+    def _bound(self, query: Standing) -> Standing:
+        """The query with its named regions as they are at this tick: one may have been replaced while it waited."""
+
+        def bound(place: Inside) -> Inside:
+            area = None if place.region is None else self.regions.get(place.region.lower())
+            return place if area is None or area is place.shape else replace(place, shape=area)
+
+        return with_insides(query, bound)
+
+    def _enter(self, query: Standing) -> Registered:
+        number = self._next
+        self._next += 1
+        if not isinstance(query, Query):
+            self.others[query.name] = Registered(number, query)
+            return self.others[query.name]
         plan = plan_query(query, self.space, self.schema)
-        number = -1 if plan.condition is None else self.filters.take(print_expr(plan.condition), plan.condition)[0]
+        condition = -1 if plan.condition is None else self.filters.take(print_expr(plan.condition), plan.condition)[0]
         measure = -1
         if plan.measure is not None and plan.measure not in ("x", "y"):
             measure = self.measures.take(plan.measure, None)[0]
         focal = -1 if plan.figure.focal is None else self.focals.take(plan.figure.focal, None)[0]
-        entry = Entry(self._next, query, plan, number, measure, focal)
-        self._next += 1
+        entry = Entry(number, query, plan, condition, measure, focal)
         self.queries[query.name] = entry
         return entry
 
     def _drop(self, name: str) -> Change:
+        if name in self.others:
+            gone = self.others.pop(name)
+            self._sql.pop(gone.qid, None)
+            return Change(gone, False)
         entry = self.queries.pop(name)
         self._sql.pop(entry.qid, None)
         if entry.plan.condition is not None:
@@ -177,6 +201,7 @@ class Catalogue:
         """One that goes its own way from here; what never changes is shared."""
         other = Catalogue(self.space, self.schema)
         other.queries, other.regions, other._sql = dict(self.queries), dict(self.regions), dict(self._sql)
+        other.others = dict(self.others)
         other.filters, other.measures, other.focals = self.filters.copy(), self.measures.copy(), self.focals.copy()
         other._next = self._next
         return other
@@ -187,10 +212,11 @@ class Catalogue:
             "next": self._next,
             "regions": [print_statement(Statement(CreateRegion(n, a)), self.space) for n, a in self.regions.items()],
             "queries": [[e.qid, self._text(e), e.filter, e.measure, e.focal] for e in self.queries.values()],
+            "others": [[e.qid, self._text(e)] for e in self.others.values()],
             "free": [shared.free_numbers() for shared in (self.filters, self.measures, self.focals)],
         }
 
-    def _text(self, entry: Entry) -> str:
+    def _text(self, entry: Registered) -> str:
         if entry.qid not in self._sql:
             self._sql[entry.qid] = print_query(entry.query, self.space)
         return self._sql[entry.qid]
@@ -204,6 +230,8 @@ class Catalogue:
             self.apply(parse(sql, space=space)[0])
         for qid, sql, number, measure, focal in data["queries"]:
             query, plan = _planned(sql, space, schema)
+            assert isinstance(query, Query)
+            assert plan is not None
             self.queries[query.name] = Entry(qid, query, plan, number, measure, focal)
             self._sql[qid] = sql
             if plan.condition is not None:
@@ -212,21 +240,25 @@ class Catalogue:
                 self.measures.adopt(str(plan.measure), measure, None)
             if plan.figure.focal is not None:
                 self.focals.adopt(plan.figure.focal, focal, None)
+        for qid, sql in data["others"]:
+            query, _ = _planned(sql, space, schema)
+            self.others[query.name] = Registered(qid, query)
+            self._sql[qid] = sql
         self.filters.adopted(data["free"][0])
         self.measures.adopted(data["free"][1])
         self.focals.adopted(data["free"][2])
         return self
 
 
-_known: dict[tuple[str, Space, Schema], tuple[Query, Plan]] = {}  # by text; at most MOST_KNOWN of them
+_known: dict[tuple[str, Space, Schema], tuple[Standing, Plan | None]] = {}  # by text; at most MOST_KNOWN of them
 
 
-def _planned(sql: str, space: Space, schema: Schema) -> tuple[Query, Plan]:
+def _planned(sql: str, space: Space, schema: Schema) -> tuple[Standing, Plan | None]:
     """A query by its text. Remembered, because a catalogue that is loaded anew differs little from the last one."""
     found = _known.get((sql, space, schema))
     if found is None:
         action = parse(sql, space=space)[0].action
-        assert isinstance(action, CreateQuery)
+        assert isinstance(action, Create)
         found = _remember(sql, action.query, space, schema)
     return found
 
@@ -234,13 +266,14 @@ def _planned(sql: str, space: Space, schema: Schema) -> tuple[Query, Plan]:
 def remember(statements: Iterable[Statement], space: Space, schema: Schema) -> None:
     """Spare later loads the reading of these queries: to print one is far cheaper than to parse it."""
     for statement in statements:
-        if isinstance(statement.action, CreateQuery):
+        if isinstance(statement.action, Create):
             query = statement.action.query
             _remember(print_query(query, space), query, space, schema)
 
 
-def _remember(sql: str, query: Query, space: Space, schema: Schema) -> tuple[Query, Plan]:
+def _remember(sql: str, query: Standing, space: Space, schema: Schema) -> tuple[Standing, Plan | None]:
     if len(_known) >= MOST_KNOWN:
         _known.clear()
-    found = _known[sql, space, schema] = (query, plan_query(query, space, schema))
+    plan = plan_query(query, space, schema) if isinstance(query, Query) else None
+    found = _known[sql, space, schema] = (query, plan)
     return found

@@ -1,8 +1,8 @@
 """What stages say to each other: columns, in time order, plus a few commands.
 
-`RegionMessage` goes from a TRACK bucket to a region, `AnswerMessage` from a region to a query bucket. Commands
-are small dictionaries of plain data ({"op": "create" | "drop", "c": tick, "sequence": n, "qid": ...}), because
-queries come and go rarely.
+`RegionMessage` goes from a TRACK bucket to a region, `AnswerMessage` from a region to a query bucket. What the parts of
+a family (`parts`) say to each other goes along as letters. Commands are small dictionaries of plain data
+({"op": "create" | "drop", "c": tick, "sequence": n, "qid": ...}), because queries come and go rarely.
 """
 
 from __future__ import annotations
@@ -59,8 +59,16 @@ class BallColumns:
 
 
 @dataclass
+class Letter:
+    """What a family's part in one stage says to its part in the next: plain data, and named columns."""
+
+    meta: dict[str, Any] = field(default_factory=dict)
+    arrays: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass
 class RegionMessage:
-    """From one bucket to one region."""
+    """From one bucket to one region. `relays` are letters to query buckets that the region only passes on."""
 
     moves: MoveColumns
     focals: FocalColumns
@@ -68,6 +76,8 @@ class RegionMessage:
     commands: list[dict[str, Any]] = field(default_factory=list)
     answers: list[dict[str, Any]] = field(default_factory=list)  # commands to pass on to the query buckets
     frontier: int = BEFORE_TIME
+    letters: dict[str, Letter] = field(default_factory=dict)  # by family
+    relays: list[tuple[int, str, Letter]] = field(default_factory=list)  # query bucket, family, letter
 
 
 @dataclass
@@ -105,6 +115,7 @@ class AnswerMessage:
     reports: ReportColumns
     commands: list[dict[str, Any]] = field(default_factory=list)
     frontier: int = BEFORE_TIME
+    letters: list[tuple[str, Letter]] = field(default_factory=list)  # family, letter
 
 
 def no_focals() -> FocalColumns:

@@ -35,6 +35,7 @@ from vedette.pipeline.messages import (
     AnswerMessage,
     DeltaColumns,
     FocalColumns,
+    Letter,
     MoveColumns,
     RegionMessage,
     ReportColumns,
@@ -42,6 +43,7 @@ from vedette.pipeline.messages import (
     no_reports,
 )
 from vedette.pipeline.names import Names
+from vedette.pipeline.parts import RegionPart, families_in, family, sections_for, sections_of
 from vedette.pipeline.setup import Setup
 from vedette.space import disc_box
 
@@ -81,6 +83,8 @@ class Participate:
         self._edges: Edges = NO_EDGES
         self._lists: Lists = build_lists(self._grid, self._objects, self._queries, self._wraps)
         self._standing: bytes | None = None  # the queries as they were saved last, until a command comes
+        self.metrics: dict[str, int] = {}  # what the families counted in the last step
+        self._parts: dict[str, RegionPart] = {}
         self._delayed: dict[int, int] = {}  # by qid, the query bucket of each query with DWELL or GRACE anywhere
         self._slot_of: dict[int, int] = {}
         self._qid: I64 = np.full(1, -1, np.int64)
@@ -132,7 +136,31 @@ class Participate:
                 self._forget(command["qid"])
         if any(command["op"] == "drop" for command in commands):
             self._sweep_edges()
+        self._read_letters(messages, answers)
         return answers
+
+    def _read_letters(self, messages: list[RegionMessage], answers: list[AnswerMessage]) -> None:
+        """The families read what is for them, and write to query buckets; what is only to be passed on goes first."""
+        letters: dict[str, list[Letter]] = {}
+        for message in messages:
+            for bucket, kind, letter in message.relays:
+                answers[bucket].letters.append((kind, letter))
+            for kind, letter in message.letters.items():
+                letters.setdefault(kind, []).append(letter)
+        for kind in sorted(letters.keys() - self._parts.keys()):
+            self._add_part(kind, {})
+        self.metrics = {}
+        frontier = max(m.frontier for m in messages)
+        for kind, part in self._parts.items():
+            for bucket, letter in part.step(letters.get(kind, []), frontier).items():
+                answers[bucket].letters.append((kind, letter))
+            for name, count in part.metrics.items():
+                self.metrics[name] = self.metrics.get(name, 0) + count
+
+    def _add_part(self, kind: str, sections: dict[str, bytes]) -> None:
+        make = family(kind).region
+        assert make is not None, f"{kind} has no part here, but was written to"
+        self._parts[kind] = make(self.setup, self.region, self._oid_type, sections)
 
     def _sweep_until(
         self, moves: Moves, balls: QueryMoves, focals: FocalColumns, done: list[int], tick: int | None
@@ -484,7 +512,8 @@ class Participate:
             "skip": self._queries.skip[moving],
             "box": self._queries.box[moving],
         }
-        return {"standing": self._standing, "columns": state.encode("participate", VERSION, meta, arrays)}
+        columns = state.encode("participate", VERSION, meta, arrays)
+        return {"standing": self._standing, "columns": columns, **sections_of(self._parts)}
 
     def _save_standing(self, slots: I64) -> bytes:
         q = self._queries
@@ -525,6 +554,8 @@ class Participate:
         self._load_objects(a)
         self._grid = Grid(*meta["grid"])
         self._lists = build_lists(self._grid, self._objects, self._queries, self._wraps)
+        for kind in families_in(saved):
+            self._add_part(kind, sections_for(kind, saved))
         return self
 
     def _load_standing(self, known: _Standing) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from vedette.errors import QueryError
 from vedette.lang import Catalog, parse, print_statement
-from vedette.model import CreateQuery, CreateRegion, Drop, Statement
+from vedette.model import Create, CreateRegion, Drop, Statement
 from vedette.pipeline.messages import BEFORE_TIME
 from vedette.pipeline.track import Track
 from vedette.space import Space
@@ -65,8 +65,8 @@ def known_names(track: Track) -> Catalog:
     names = Catalog()
     for name, area in track.catalogue.regions.items():
         names.apply(Statement(CreateRegion(name, area)))
-    for entry in track.catalogue.queries.values():
-        names.apply(Statement(CreateQuery(entry.query)))
+    for entry in track.catalogue.all():
+        names.apply(Statement(Create(entry.query)))
     for c, statement in track.waiting():
         names.apply(replace(statement, at=None if c == BEFORE_TIME else c))
     return names
@@ -110,14 +110,14 @@ def amend(old: Sequence[Posted], new: Sequence[Statement], space: Space) -> Amen
         came.append(statement if isinstance(action, Drop) else replace(statement, action=replace(action, replace=True)))
     stays = {_created(s) for s in new}
     gone = dict.fromkeys((o.kind, o.name) for o in old if o.kind and (o.kind, o.name) not in stays)
-    drops = [Statement(Drop("QUERY" if kind == "QUERY" else "REGION", name)) for kind, name in gone]
+    drops = [Statement(Drop(kind, name)) for kind, name in gone]
     return Amendment([*drops, *came], list(left.elements()))
 
 
 def _created(statement: Statement) -> tuple[str, str]:
     action = statement.action
-    if isinstance(action, CreateQuery):
-        return ("QUERY", action.query.name)
+    if isinstance(action, Create):
+        return (action.query.kind, action.query.name)
     if isinstance(action, CreateRegion):
         return ("REGION", action.name)
     return ("", "")

@@ -25,9 +25,10 @@ from vedette.kernels.balls import Events
 from vedette.kernels.ids import IdTable
 from vedette.kernels.regions import Regions
 from vedette.kernels.sweep import QueryMoves
-from vedette.kernels.trace import FOREVER, Tracks, trace, winners
+from vedette.kernels.trace import FOREVER, Tracks, Trail, trace, winners
 from vedette.lang import parse, print_statement
-from vedette.model import CreateQuery, Drop, Inside, Schema, Statement
+from vedette.model import Drop, Schema, Statement
+from vedette.model.places import insides, with_insides
 from vedette.pipeline import state
 from vedette.pipeline.ball_index import BallIndex
 from vedette.pipeline.catalogue import Catalogue, Change, Entry
@@ -35,12 +36,13 @@ from vedette.pipeline.dispatch import Dispatch, Happenings, in_time_order
 from vedette.pipeline.focals import FocalTable
 from vedette.pipeline.last_rows import LastRows
 from vedette.pipeline.messages import BEFORE_TIME, MoveColumns, RegionMessage, merge_columns
+from vedette.pipeline.parts import Segment, TrackPart, families_in, family, sections_for, sections_of
 from vedette.pipeline.planning import answer_command, drop_command, home_bucket, region_command
 from vedette.pipeline.rows import Rows, attribute_rank, concat, id_bytes
 from vedette.pipeline.setup import Setup
 from vedette.space import Space
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass
@@ -84,6 +86,12 @@ class Track:
         self._balls = BallIndex(setup.wraps, setup.buckets, bucket)
         self._focals = FocalTable(setup, bucket)
         self._dispatch = Dispatch(setup)
+        self._parts: dict[str, TrackPart] = {}
+
+    @property
+    def tracks(self) -> Tracks:
+        """The last applied position of every object, by slot."""
+        return self._tracks
 
     # ------------------------------------------------------------------------------------------ step
 
@@ -99,6 +107,7 @@ class Track:
         metrics = {"updates": len(rows), "ahead": len(ahead)}
         late = self._take_in(rows, before, metrics)
         messages = self._close(metrics)
+        self._send(messages, metrics)
         self._release()
         return Tracked(messages, late, ahead, metrics)
 
@@ -263,20 +272,24 @@ class Track:
         came: list[Entry] = []
         buckets = self.setup.buckets
         told = sorted((w for w in self._waiting if w[0] == c), key=lambda w: w[1])
-        at_home: list[tuple[Change, int]] = []
+        at_home: list[tuple[Change, Entry, int]] = []
+        others: dict[str, list[tuple[Change, int]]] = {}
         for _, sequence, statement in told:
             for change in self.catalogue.apply(statement):
-                if home_bucket(change.entry, self.setup.schema, buckets) == self.bucket:
-                    at_home.append((change, sequence))
+                entry = change.entry
+                if not isinstance(entry, Entry):
+                    others.setdefault(entry.query.kind, []).append((change, sequence))
+                    continue
+                if home_bucket(entry, self.setup.schema, buckets) == self.bucket:
+                    at_home.append((change, entry, sequence))
                 if change.comes:
-                    came.append(change.entry)
+                    came.append(entry)
                 else:
-                    came = [e for e in came if e.qid != change.entry.qid]
+                    came = [e for e in came if e.qid != entry.qid]
         self._focals.follow(self.catalogue.queries.values(), self._ids)
         self._some_unused = True  # focal objects that nobody follows any more
         self._make_room()
-        for change, sequence in at_home:
-            entry = change.entry
+        for change, entry, sequence in at_home:
             if change.comes:
                 command = region_command(entry, c, sequence, buckets)
                 answer = answer_command(entry, c, sequence, buckets, change.replaces)
@@ -287,6 +300,10 @@ class Track:
                 command = answer = drop_command(entry, c, sequence, buckets)
                 self._balls.drop(entry.qid)
             self._dispatch.command(entry.qid, command, answer)
+        for kind, changes in others.items():
+            if kind not in self._parts:
+                self._parts[kind] = family(kind).track(self, {})
+            self._parts[kind].act(c, changes)
         new_columns = self.catalogue.filters.ever_taken() - filters or self.catalogue.measures.ever_taken() - measures
         return _Arrivals(came, bool(new_columns), self._balls.is_active and not was_active)
 
@@ -311,7 +328,7 @@ class Track:
             focal_state = self._focals.positions(came.entries, self._tracks, c)
             if came.wakes_balls:
                 alive = self._alive()
-                words, _ = self._evaluate(self._last_rows(alive))
+                words, _ = self._evaluate(self.last_rows(alive))
                 self._balls.load_objects(
                     alive, self._tracks.x[alive], self._tracks.y[alive], words, len(self._tracks.t)
                 )
@@ -343,6 +360,30 @@ class Track:
         balls = self._follow_balls(happenings, c)
         if balls is not None:
             self._dispatch.balls(balls, self._balls.qid)
+        if self._parts:
+            self._tell_parts(trail, segment, first, at, c, end)
+
+    def _tell_parts(self, trail: Trail, rows: Rows, first: int, at: I64, c: int | None, end: int) -> None:
+        order = np.arange(len(trail.t)) if self.setup.timeout is None else np.argsort(trail.t, kind="stable")
+        row = trail.row[order]
+        is_row = row >= 0
+        row = np.where(is_row, row - first, -1)
+        late = np.append(at[first : first + len(rows)] != rows.t, False)  # the last one is that of timeouts
+        where = trail.x[order], trail.y[order]
+        segment = Segment(c, end, rows, trail.t[order], trail.slot[order], row, *where, late[row])
+        for part in self._parts.values():
+            part.follow(segment)
+
+    def _send(self, messages: list[RegionMessage], metrics: dict[str, int]) -> None:
+        """The letters of the families, each to its region; those to query buckets by way of one region."""
+        for kind, part in self._parts.items():
+            sent = part.close(self.frontier)
+            for region, letter in sent.letters.items():
+                messages[region].letters[kind] = letter
+            for bucket, letter in sent.relays.items():
+                messages[self.bucket % self.setup.regions.size].relays.append((bucket, kind, letter))
+            for name, count in part.metrics.items():
+                metrics[name] = metrics.get(name, 0) + count
 
     def _follow_balls(self, h: Happenings, c: int | None) -> QueryMoves | None:
         if not self._balls.is_active:
@@ -371,17 +412,25 @@ class Track:
     def _alive(self) -> I32:
         return np.flatnonzero(self._tracks.region >= 0).astype(np.int32)
 
-    def _last_rows(self, slots: I32) -> Rows:
+    def last_rows(self, slots: I32) -> Rows:
         """The last applied rows of these objects."""
         return Rows(
-            self._ids_of(slots),
+            self.ids_of(slots),
             self._tracks.t[slots],
             self._tracks.x[slots],
             self._tracks.y[slots],
             self._last.get(slots.astype(np.int64)),
         )
 
-    def _ids_of(self, slots: I32) -> pa.Array:
+    def slot_of(self, key: bytes) -> int:
+        """The slot of an id, which need not have been seen yet."""
+        slot = int(self._ids.add(np.array([0, len(key)], np.int64), np.frombuffer(key or b"\0", np.uint8))[0])
+        self._make_room()
+        self._some_unused = True
+        return slot
+
+    def ids_of(self, slots: I32) -> pa.Array:
+        """The ids of slots."""
         offsets, data = self._ids.bytes_of(slots)
         if self.setup.schema.oid == "long":
             return pa.array(data.view(np.int64))
@@ -390,7 +439,7 @@ class Track:
     def _backfill(self, c: int) -> Happenings:
         """All objects as they are, once more, because they carry something new: filter bits or measures."""
         slots = self._alive()
-        words, values = self._evaluate(self._last_rows(slots))
+        words, values = self._evaluate(self.last_rows(slots))
         region = self._tracks.region[slots]
         t = np.full(len(slots), c, np.int64)
         row = np.full(len(slots), -1, np.int64)
@@ -415,6 +464,8 @@ class Track:
         span = self._ids.span
         unused = self._ids.is_live(span) & (self._tracks.region[:span] < 0) & (self._focals.of_slot[:span] < 0)
         unused[self._open_slot] = False
+        for part in self._parts.values():
+            unused[part.pinned()] = False
         gone = np.flatnonzero(unused).astype(np.int32)
         self._ids.free(gone)
         self._last.drop(gone.astype(np.int64))
@@ -426,7 +477,7 @@ class Track:
         if self._standing is None:
             self._standing = state.encode("track standing", VERSION, self.catalogue.dump(), {})
         slots = np.flatnonzero(self._ids.is_live(self._ids.span)).astype(np.int32)
-        rows = self._last_rows(slots)
+        rows = self.last_rows(slots)
         space = self.setup.space
         meta = {
             "frontier": self.frontier,
@@ -455,7 +506,8 @@ class Track:
         for name in rows.attributes:
             arrays["last." + name] = rows.attributes[name]
             arrays["open." + name] = self._open.attributes[name]
-        return {"standing": self._standing, "columns": state.encode("track", VERSION, meta, arrays)}
+        columns = state.encode("track", VERSION, meta, arrays)
+        return {"standing": self._standing, "columns": columns, **sections_of(self._parts)}
 
     @classmethod
     def load(cls, setup: Setup, bucket: int, empty: Rows, saved: dict[str, bytes]) -> Track:
@@ -480,6 +532,7 @@ class Track:
         alive = self._alive()
         self._balls.load(a, alive, self._tracks.x[alive], self._tracks.y[alive], len(self._tracks.t))
         self._dispatch.load_balls_known(a["ball_known"])
+        self._parts = {kind: family(kind).track(self, sections_for(kind, saved)) for kind in families_in(saved)}
         return self
 
 
@@ -489,26 +542,20 @@ def _catalogue(standing: bytes, space: Space, schema: Schema) -> Catalogue:
     return Catalogue.load(space, schema, state.decode("track standing", VERSION, standing)[0])
 
 
-def _dump(statement: Statement, space: Space) -> list[str]:
-    """A statement that waits, as plain data: SQL with shapes by value, and the region that it was written with."""
+def _dump(statement: Statement, space: Space) -> list[Any]:
+    """A statement that waits, as plain data: SQL with shapes by value, and the regions that it was written with."""
     action = statement.action
     if isinstance(action, Drop):
         return ["DROP", action.kind, action.name]
-    region = ""
-    if isinstance(action, CreateQuery) and isinstance(action.query.where, Inside):
-        region = action.query.where.region or ""
-    return ["CREATE", print_statement(statement, space), region]
+    return ["CREATE", print_statement(statement, space), [place.region for place in insides(action)]]
 
 
-def _load(data: list[str], space: Space) -> Statement:
+def _load(data: list[Any], space: Space) -> Statement:
     if data[0] == "DROP":
-        return Statement(Drop("QUERY" if data[1] == "QUERY" else "REGION", data[2]))
+        return Statement(Drop(data[1], data[2]))
     statement = parse(data[1], space=space)[0]
-    action = statement.action
-    if not data[2] or not isinstance(action, CreateQuery) or not isinstance(action.query.where, Inside):
-        return statement
-    query = replace(action.query, where=replace(action.query.where, region=data[2]))
-    return replace(statement, action=replace(action, query=query))
+    regions = iter(data[2])
+    return replace(statement, action=with_insides(statement.action, lambda place: replace(place, region=next(regions))))
 
 
 def _doubles(column: pa.Array) -> F64:

@@ -5,10 +5,12 @@ In: the records of `messages` and `rows`. Out: bytes, and the same records again
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from vedette.kernels.arrays import F64, I64
 from vedette.kernels.regions import Regions
@@ -18,13 +20,14 @@ from vedette.pipeline.messages import (
     BallColumns,
     DeltaColumns,
     FocalColumns,
+    Letter,
     MoveColumns,
     RegionMessage,
     ReportColumns,
 )
 from vedette.pipeline.rows import Rows
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass
@@ -77,10 +80,14 @@ def write_region(post: RegionPost) -> bytes:
         "commands": message.commands,
         "answers": message.answers,
         "frontier": message.frontier,
+        "letters": list(message.letters),
+        "relays": [[bucket, family] for bucket, family, _ in message.relays],
     }
     arrays: state.Arrays = {"axis": cut.axis, "cut": cut.cut, "child": cut.child}
     for name in ("moves", "focals", "balls"):
         arrays |= _columns(name, getattr(message, name))
+    arrays["letters"] = _written(message.letters.values())
+    arrays["relays"] = _written(letter for _, _, letter in message.relays)
     return state.encode("region", VERSION, meta, arrays)
 
 
@@ -94,6 +101,8 @@ def read_region(data: bytes) -> RegionPost:
         meta["commands"],
         meta["answers"],
         meta["frontier"],
+        dict(zip(meta["letters"], _read(a["letters"]), strict=True)),
+        [(bucket, family, letter) for (bucket, family), letter in zip(meta["relays"], _read(a["relays"]), strict=True)],
     )
     return RegionPost(
         message, meta["sender"], Regions(meta["size"], a["axis"], a["cut"], a["child"]), bool(meta["final"])
@@ -117,8 +126,10 @@ def write_answer(post: AnswerPost) -> bytes:
         "final": post.final,
         "commands": message.commands,
         "frontier": message.frontier,
+        "letters": [family for family, _ in message.letters],
     }
     arrays = _columns("deltas", message.deltas) | _columns("reports", message.reports)
+    arrays["letters"] = _written(letter for _, letter in message.letters)
     return state.encode("answer", VERSION, meta, arrays)
 
 
@@ -126,9 +137,21 @@ def read_answer(data: bytes) -> AnswerPost:
     """The answer message again."""
     meta, a = state.decode("answer", VERSION, data)
     message = AnswerMessage(
-        _record(DeltaColumns, "deltas", a), _record(ReportColumns, "reports", a), meta["commands"], meta["frontier"]
+        _record(DeltaColumns, "deltas", a),
+        _record(ReportColumns, "reports", a),
+        meta["commands"],
+        meta["frontier"],
+        list(zip(meta["letters"], _read(a["letters"]), strict=True)),
     )
     return AnswerPost(message, meta["sender"], bool(meta["final"]))
+
+
+def _written(letters: Iterable[Letter]) -> pa.Array:
+    return pa.array([state.encode("letter", VERSION, each.meta, each.arrays) for each in letters], pa.large_binary())
+
+
+def _read(written: pa.Array) -> list[Letter]:
+    return [Letter(*state.decode("letter", VERSION, each.as_py())) for each in written]
 
 
 def _columns(prefix: str, record: Any) -> state.Arrays:

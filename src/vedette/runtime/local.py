@@ -18,7 +18,7 @@ from vedette.kernels.regions import Regions
 from vedette.model import Statement
 from vedette.orders import Orders
 from vedette.pipeline import state
-from vedette.pipeline.assemble import Assemble, Changes
+from vedette.pipeline.assemble import Assemble
 from vedette.pipeline.intake import AHEAD, Intake, bind
 from vedette.pipeline.messages import BEFORE_TIME
 from vedette.pipeline.outcome import changes_table
@@ -29,9 +29,8 @@ from vedette.pipeline.setup import Setup, cut
 from vedette.pipeline.track import Track
 from vedette.runtime.brief import setup_of
 
-VERSION = 2
+VERSION = 3
 POSTED = ("text", "kind", "name")
-SECTIONS = ("standing", "columns")  # of each stage's saved state
 SAMPLE = 20_000  # positions that the cut into regions follows
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Sequence[Mapping[str, Any]] | Any
@@ -131,30 +130,23 @@ class LocalRun:
         ]
         answers = [region.step([t.messages[r] for t in tracked]) for r, region in enumerate(self._regions)]
         parts = [assemble.step([a[b] for a in answers]) for b, assemble in enumerate(self._answers)]
-        changes = self._table(parts)
+        changes = changes_table([part for each in parts for part in each], intake)
         late = intake.table(concat([t.late for t in tracked]))
         ahead = [intake.as_input(t.ahead, AHEAD) for t in tracked if len(t.ahead)]
         rejects = pa.concat_tables([rejects, *ahead])
         frontier = self._tracks[0].frontier
         self.watch.now = None if frontier == BEFORE_TIME else frontier
-        metrics = {
-            name: sum(t.metrics.get(name, 0) for t in tracked)
-            for name in ("updates", "late", "late_applied", "duplicates")
-        }
+        metrics = dict.fromkeys(("updates", "late", "late_applied", "duplicates"), 0)
+        for counts in (*(t.metrics for t in tracked), *(region.metrics for region in self._regions)):
+            for name, count in counts.items():
+                metrics[name] = metrics.get(name, 0) + count
+        metrics.pop("ahead")  # these are among the rejects
         metrics |= {"changes": changes.num_rows, "rejects": rejects.num_rows, "batches": 1}
         for name, count in metrics.items():
-            self.totals[name] += count
+            self.totals[name] = self.totals.get(name, 0) + count
         self.totals["frontier"] = self.watch.now
         self.last = Outcome(changes, late, rejects, metrics)
         return changes
-
-    def _table(self, parts: list[Changes]) -> pa.Table:
-        assert self._intake is not None
-        tables = [changes_table(part, self._intake) for part in parts]
-        if len(tables) == 1:
-            return tables[0]
-        order = np.argsort(np.concatenate([p.t for p in parts]), kind="stable")
-        return pa.concat_tables(tables).take(pa.array(order))
 
     def _nothing(self) -> pa.Table:
         self.last = _nothing_yet()
@@ -178,13 +170,14 @@ class LocalRun:
         }
         stages: Sequence[Track | Participate | Assemble] = [*self._tracks, *self._regions, *self._answers]
         saved = [stage.save() for stage in stages]
+        meta["sections"] = [list(sections) for sections in saved]
         arrays: dict[str, Any] = {
             "source": pa.array([intake.source.serialize().to_pybytes()], pa.binary()),
             "axis": regions.axis,
             "cut": regions.cut,
             "child": regions.child,
             **{f"posted.{n}": pa.array([getattr(p, n) for p in self._posted], pa.string()) for n in POSTED},
-            "stages": pa.array([sections[s] for sections in saved for s in SECTIONS], pa.large_binary()),
+            "stages": pa.array([data for sections in saved for data in sections.values()], pa.large_binary()),
         }
         return state.encode("local", VERSION, meta, arrays)
 
@@ -202,8 +195,8 @@ class LocalRun:
         self._intake = intake
         self.watch.bind(intake.schema)
         setup = setup_of(self.watch, intake, self._buckets, Regions(meta["regions"], a["axis"], a["cut"], a["child"]))
-        sections = [s.as_py() for s in a["stages"]]
-        stages = [dict(zip(SECTIONS, pair, strict=True)) for pair in zip(sections[::2], sections[1::2], strict=True)]
+        sections = (each.as_py() for each in a["stages"])
+        stages = [{name: next(sections) for name in names} for names in meta["sections"]]
         empty, kind, b = intake.empty(), intake.oid_type, setup.buckets
         self._tracks = [Track.load(setup, i, empty, stages[i]) for i in range(b)]
         rest = stages[b:]

@@ -180,7 +180,8 @@ class TrackStation:
             out.append((home, REJECTS, to_ipc(intake.as_input(told.ahead, AHEAD))))
         if refused:
             out.append((home, REFUSED, json.dumps(refused).encode()))
-        counts: dict[str, Any] = {n: told.metrics.get(n, 0) for n in ("updates", "late", "late_applied", "duplicates")}
+        counts: dict[str, Any] = dict.fromkeys(("updates", "late", "late_applied", "duplicates"), 0) | told.metrics
+        counts.pop("ahead")  # these are rejects
         if self._track.frontier > BEFORE_TIME:
             counts["frontier"] = self._track.frontier
         out.append((home, METRICS, json.dumps(counts).encode()))
@@ -191,7 +192,8 @@ class TrackStation:
         if self._track.frontier == BEFORE_TIME:
             return
         for region, message in enumerate(messages):
-            says = len(message.moves.t) or len(message.focals.t) or len(message.balls.t) or message.commands
+            moved = len(message.moves.t) + len(message.focals.t) + len(message.balls.t) > 0
+            says = moved or message.commands or message.letters or message.relays
             if says or region % self.brief.buckets == self.key:
                 post = RegionPost(message, self.key, self._track.setup.regions, self.is_final)
                 yield region, REGION, write_region(post)
@@ -298,9 +300,12 @@ class RegionStation:
         for group in _in_turn(posts):
             if group[0].final:
                 self._before, self.is_final = self.save(), True
-            answers = self._awake(group[0].regions).step([post.message for post in group])
+            stage = self._awake(group[0].regions)
+            answers = stage.step([post.message for post in group])
+            if stage.metrics:
+                out.append((home, METRICS, json.dumps(stage.metrics).encode()))
             for bucket, message in enumerate(answers):
-                says = len(message.deltas.t) or len(message.reports.t) or message.commands
+                says = len(message.deltas.t) or len(message.reports.t) or message.commands or message.letters
                 if says or bucket % self.brief.regions == self.key:
                     out.append((bucket, ANSWER, write_answer(AnswerPost(message, self.key, self.is_final))))
         return out

@@ -99,7 +99,8 @@ def _delivery(frame: DataFrame, number: int, intake: Intake, tally: _Tally) -> t
         kind: pa.concat_tables([empty, *(from_ipc(p) for p in parcels.get(kind, []))]) for kind, empty in tables.items()
     }
     counts = [json.loads(p) for p in parcels.get(METRICS, [])]
-    metrics = {name: sum(c.get(name, 0) for c in counts) for name in COUNTED}
+    names = dict.fromkeys([*COUNTED, *(name for c in counts for name in c if name != "frontier")])
+    metrics = {name: sum(c.get(name, 0) for c in counts) for name in names}
     metrics |= {"changes": tables[CHANGES].num_rows, "rejects": tables[REJECTS].num_rows, "batches": 1}
     outcome = Outcome(tables[CHANGES], tables[LATE], tables[REJECTS], metrics)
     totals = tally.add(number, metrics, max((c["frontier"] for c in counts if "frontier" in c), default=None))
@@ -121,7 +122,7 @@ class _Tally:
     def add(self, number: int, metrics: dict[str, int], frontier: int | None) -> dict[str, Any]:
         """The totals with a batch."""
         before = self._before(number)
-        totals = {name: before.get(name, 0) + count for name, count in metrics.items()}
+        totals = {**before, **{name: before.get(name, 0) + count for name, count in metrics.items()}}
         totals["frontier"] = before.get("frontier") if frontier is None else frontier
         return totals
 
