@@ -72,7 +72,7 @@ def triple_measure(p: F64, i: int, j: int, k: int) -> float:
         return longest
     nx, ny, nz = _normal(p, a, b, c)
     around = longest * ((one * other) / ((nx * nx + ny * ny) + nz * nz))
-    return around if around > longest else longest
+    return max(longest, around)
 
 
 @inline

@@ -1,0 +1,203 @@
+"""All formulas of a shard in one shared, reduced, ordered decision diagram with many roots.
+
+In: formulas over terms that have numbers. Out: an edge for each, into one growing table of nodes (`kernels.diagram`).
+
+The diagrams are made by the package `dd`, in C where its extension is there. Terms that many formulas use stand at the
+bottom, where whole branches can be shared; among equals those that are evaluated more often. New terms come below the
+others; what is dropped stays until the diagram is made anew in the order that is best by then, which happens once as
+much has come and gone as there was. An order that suits all can be ruinous for one: a formula that grows out of
+proportion in it gets a diagram of its own, in the order in which its terms are written.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from vedette.kernels.arrays import I64
+from vedette.kernels.diagram import TRUE, Diagram
+from vedette.model.formula import distinct, fold
+
+LARGEST = 2_000  # nodes of one formula in the common order, before it gets one of its own
+FEW = 64  # formulas that may come and go before the diagram is made anew
+
+Numbered = Callable[[Any], int]
+
+
+class TooWide(Exception):
+    """A formula grows out of proportion in some order of its terms."""
+
+
+@lru_cache(maxsize=1)
+def _backend() -> Any:
+    """The package in C, else in Python."""
+    try:
+        return import_module("dd.cudd")
+    except ImportError:
+        return import_module("dd.autoref")
+
+
+def manager(variables: list[str]) -> Any:
+    """An empty diagram over variables in this order, from the root down."""
+    made = _backend().BDD()
+    made.configure(reordering=False)
+    made.declare(*variables)
+    return made
+
+
+def built(formula: Any, bdd: Any, name: Callable[[Any], str], largest: int = LARGEST) -> Any:
+    """The root of a formula; TooWide where it has more nodes than that on the way."""
+
+    def grown(root: Any) -> Any:
+        if len(root) > largest:
+            raise TooWide
+        return root
+
+    def joined(roots: list[Any], connective: str) -> Any:
+        result = roots[0]
+        for root in roots[1:]:
+            result = grown(bdd.apply(connective, result, root))
+        return result
+
+    return fold(
+        formula,
+        lambda term: bdd.var(name(term)),
+        lambda roots: joined(roots, "and"),
+        lambda roots: joined(roots, "or"),
+        lambda root: ~root,
+    )
+
+
+def own_diagram(formula: Any, largest: int) -> tuple[Any, Any]:
+    """A manager and a root for one formula alone, in the order of its terms."""
+    found = distinct(formula)
+    names = {term: f"v{i}" for i, term in enumerate(found)}
+    bdd = manager(list(names.values()))
+    return bdd, built(formula, bdd, names.__getitem__, largest)
+
+
+class SharedDiagram:
+    """Formulas by their keys; `table` and `edges` are what kernels need."""
+
+    def __init__(self, number: Numbered) -> None:
+        self._number = number
+        self._formulas: dict[Hashable, Any] = {}
+        self._users: Counter[Any] = Counter()  # formulas by term
+        self.edges: dict[Hashable, int] = {}
+        self._since = 0  # formulas that came or went since the diagram was made
+        self._reset([])
+
+    def _reset(self, order: list[int]) -> None:
+        self._flat: dict[tuple[int, int], tuple[int, Any]] = {}  # by manager and node: its number; the node is kept
+        self._nodes: list[tuple[int, int, int]] = [(-1, 0, 0)]
+        self._private: list[Any] = []
+        self._bdd = manager([f"v{n}" for n in order])
+        self._declared = set(order)
+        self._table: Diagram | None = None
+
+    # ---------------------------------------------------------------------------------------- come and go
+
+    def add(self, key: Hashable, formula: Any) -> None:
+        """A formula comes; `settle` tells its edge."""
+        self._formulas[key] = formula
+        self._users.update(distinct(formula))
+        self._since += 1
+
+    def remove(self, key: Hashable) -> None:
+        """A formula goes."""
+        for term in distinct(self._formulas.pop(key)):
+            self._users[term] -= 1
+            if not self._users[term]:
+                del self._users[term]
+        self.edges.pop(key, None)
+        self._since += 1
+
+    def settle(self, often: I64) -> bool:
+        """Edges for the formulas that came; whether all of it was made anew. `often`: how many times each
+        term was evaluated, by its number.
+        """
+        anew = self._since > max(FEW, len(self._formulas))
+        if anew:
+            self._since = 0
+            numbered = sorted((users, int(often[self._number(t)]), self._number(t)) for t, users in self._users.items())
+            self._reset([number for _, _, number in numbered])
+            self.edges.clear()
+        for key, formula in self._formulas.items():
+            if key not in self.edges:
+                self.edges[key] = self._edge_of(formula)
+        return anew
+
+    def _edge_of(self, formula: Any) -> int:
+        fresh = [n for term in distinct(formula) if (n := self._number(term)) not in self._declared]
+        if fresh:
+            self._declared.update(fresh)
+            self._bdd.declare(*(f"v{n}" for n in fresh))
+        try:
+            root = built(formula, self._bdd, lambda term: f"v{self._number(term)}")
+            return self._flattened(root, 0, lambda name: int(name[1:]))
+        except TooWide:
+            bdd, root = own_diagram(formula, 1 << 62)
+            self._private.append(bdd)
+            numbers = [self._number(term) for term in distinct(formula)]
+            return self._flattened(root, len(self._private), lambda name: numbers[int(name[1:])])
+
+    def _flattened(self, root: Any, manager_number: int, variable: Callable[[str], int]) -> int:
+        """The edge of a root; nodes that are not in the table yet are put there, children first."""
+        stack = [root]
+        while stack:
+            top = stack[-1]
+            if top.var is None or self._known(top, manager_number) is not None:
+                stack.pop()
+                continue
+            low, high = top.low, top.high
+            missing = [e for e in (low, high) if e.var is not None and self._known(e, manager_number) is None]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            regular = ~top if top.negated else top
+            self._flat[manager_number, int(regular)] = (len(self._nodes), regular)
+            edges = (self._edge(low, manager_number), self._edge(high, manager_number))
+            self._nodes.append((variable(top.var), *edges))
+            self._table = None
+        return self._edge(root, manager_number)
+
+    def _known(self, node: Any, manager_number: int) -> int | None:
+        found = self._flat.get((manager_number, int(~node if node.negated else node)))
+        return None if found is None else found[0]
+
+    def _edge(self, node: Any, manager_number: int) -> int:
+        turned = int(node.negated)
+        if node.var is None:
+            return TRUE + turned
+        number = self._known(node, manager_number)
+        assert number is not None
+        return 2 * number + turned
+
+    # ------------------------------------------------------------------------------------------- results
+
+    @property
+    def table(self) -> Diagram:
+        """The nodes as kernels take them."""
+        if self._table is None:
+            columns = np.array(self._nodes, np.int64)
+            self._table = Diagram(
+                columns[:, 0].astype(np.int32), np.ascontiguousarray(columns[:, 1]), np.ascontiguousarray(columns[:, 2])
+            )
+        return self._table
+
+    def size(self) -> int:
+        """How many nodes the formulas that are there reach."""
+        seen: set[int] = set()
+        stack = [edge >> 1 for edge in self.edges.values()]
+        while stack:
+            node = stack.pop()
+            if node and node not in seen:
+                seen.add(node)
+                stack += [self._nodes[node][1] >> 1, self._nodes[node][2] >> 1]
+        return len(seen)
