@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vedette.model import Between, Binary, Column, Expr, In, IsNull, Like, Unary, Value
+from vedette.model import Between, Binary, Column, Expr, In, IsNull, Like, Unary, Value, Within
 
 Bools: TypeAlias = npt.NDArray[np.bool_]
 
@@ -133,6 +133,8 @@ def _operand(expr: Expr, columns: Mapping[str, Any]) -> Operand:
             return _negated(_and(above, _compare("<=", middle, _operand(high, columns))), negated)
         case Like(inner, pattern, negated):
             return _negated(_like(_operand(inner, columns), pattern), negated)
+        case Within():
+            raise TypeError("an INSIDE term has to be known before, as a column")
         case IsNull(inner, negated):
             known = _known(_operand(inner, columns))
             return _negated(Truth(~known, known), negated)

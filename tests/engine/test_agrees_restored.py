@@ -70,7 +70,7 @@ def plain(value: Any) -> Any:
         return {name: plain(v) for name, v in value.items()}
     if not is_dataclass(value):
         return value
-    parts = {f.name: getattr(value, f.name) for f in fields(value)}
+    parts = {f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) is not None}
     if isinstance(value, MoveColumns):  # the id itself in the place of where it stands
         names = [*parts.pop("names").to_pylist(), None]
         parts["name"] = pa.array([names[n] for n in parts["name"]])

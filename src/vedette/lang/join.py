@@ -19,7 +19,7 @@ from vedette.lang.draft import Draft
 from vedette.lang.source import Node, Report
 from vedette.lang.types import Kind, Types
 from vedette.lang.words import did_you_mean
-from vedette.model import Between, Binary, Column, Expr, In, IsNull, Like, Unary, Value
+from vedette.model import Between, Binary, Column, Expr, In, IsNull, Like, Unary, Value, Within
 
 
 def bind_table(draft: Draft, report: Report, tables: Mapping[str, Any]) -> None:
@@ -179,7 +179,7 @@ def columns_of(expr: Expr) -> list[Column]:
     match expr:
         case Column():
             return [expr]
-        case Value():
+        case Value() | Within():
             return []
         case Unary(_, inner) | Like(inner, _, _) | IsNull(inner, _):
             return columns_of(inner)

@@ -7,6 +7,7 @@ it was first written. The text of a condition is its identity: two queries with 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from vedette.lang.polygons import to_wkt
 from vedette.lang.shapes import SpaceKind
@@ -30,6 +31,7 @@ from vedette.model import (
     Rect,
     Unary,
     Value,
+    Within,
 )
 
 _OR, _AND, _NOT, _COMPARISON, _SUM, _PRODUCT, _SIGN, _OPERAND = range(8)
@@ -40,42 +42,56 @@ _WHOLE = re.compile(r"-?[0-9]+")
 # ------------------------------------------------------------------------------------------ expressions
 
 
-def print_expr(expr: Expr) -> str:
-    """The canonical text of a condition, with no more brackets than needed."""
-    return _print(expr)[0]
+def print_expr(expr: Expr, within: Callable[[Within], str] | None = None) -> str:
+    """The canonical text of a condition, with no more brackets than needed; `within` prints an INSIDE term."""
+    return _Printer(within or (lambda term: print_place(term.place, _PLAIN_SPACE))).text(expr)[0]
 
 
-def _print(expr: Expr) -> tuple[str, int]:
+class _Plain:
+    kind = "planar"
+
+
+_PLAIN_SPACE = _Plain()
+
+
+class _Printer:
     """Text, and how strongly it holds together."""
-    match expr:
-        case Column(name, table):
-            return (f"{quote_name(table)}." if table else "") + quote_name(name), _OPERAND
-        case Value(value):
-            return _literal(value)
-        case Unary("NOT", operand):
-            return f"NOT {_at_least(_NOT, operand)}", _NOT
-        case Unary(_, operand):
-            text = _at_least(_SIGN, operand)
-            return f"- {text}" if text.startswith("-") else f"-{text}", _SIGN
-        case Binary(op, left, right):
-            level = _LEVEL.get(op, _COMPARISON)
-            first = _SUM if level == _COMPARISON else level
-            return f"{_at_least(first, left)} {op} {_at_least(level + 1, right)}", level
-        case In(operand, items, negated):
-            listed = ", ".join(print_expr(i) for i in items)
-            return f"{_at_least(_SUM, operand)} {_not(negated)}IN ({listed})", _COMPARISON
-        case Between(operand, low, high, negated):
-            limits = f"{_at_least(_SUM, low)} AND {_at_least(_SUM, high)}"
-            return f"{_at_least(_SUM, operand)} {_not(negated)}BETWEEN {limits}", _COMPARISON
-        case Like(operand, pattern, negated):
-            return f"{_at_least(_SUM, operand)} {_not(negated)}LIKE {quote_text(pattern)}", _COMPARISON
-        case IsNull(operand, negated):
-            return f"{_at_least(_SUM, operand)} IS {_not(negated)}NULL", _COMPARISON
 
+    def __init__(self, within: Callable[[Within], str]) -> None:
+        self.within = within
 
-def _at_least(level: int, expr: Expr) -> str:
-    text, own = _print(expr)
-    return text if own >= level else f"({text})"
+    def text(self, expr: Expr) -> tuple[str, int]:
+        match expr:
+            case Column(name, table):
+                return (f"{quote_name(table)}." if table else "") + quote_name(name), _OPERAND
+            case Value(value):
+                return _literal(value)
+            case Within():
+                return self.within(expr), _OPERAND
+            case Unary("NOT", operand):
+                return f"NOT {self.at_least(_NOT, operand)}", _NOT
+            case Unary(_, operand):
+                text = self.at_least(_SIGN, operand)
+                return f"- {text}" if text.startswith("-") else f"-{text}", _SIGN
+            case Binary(op, left, right):
+                level = _LEVEL.get(op, _COMPARISON)
+                first = _SUM if level == _COMPARISON else level
+                return f"{self.at_least(first, left)} {op} {self.at_least(level + 1, right)}", level
+            case In(operand, items, negated):
+                listed = ", ".join(self.text(i)[0] for i in items)
+                return f"{self.at_least(_SUM, operand)} {_not(negated)}IN ({listed})", _COMPARISON
+            case Between(operand, low, high, negated):
+                limits = f"{self.at_least(_SUM, low)} AND {self.at_least(_SUM, high)}"
+                return f"{self.at_least(_SUM, operand)} {_not(negated)}BETWEEN {limits}", _COMPARISON
+            case Like(operand, pattern, negated):
+                return f"{self.at_least(_SUM, operand)} {_not(negated)}LIKE {quote_text(pattern)}", _COMPARISON
+            case IsNull(operand, negated):
+                return f"{self.at_least(_SUM, operand)} IS {_not(negated)}NULL", _COMPARISON
+
+    def at_least(self, level: int, expr: Expr) -> str:
+        """The text, in brackets if it holds together less than that."""
+        text, own = self.text(expr)
+        return text if own >= level else f"({text})"
 
 
 def _not(negated: bool) -> str:

@@ -24,6 +24,7 @@ from vedette.model import (
     Schema,
     Unary,
     Value,
+    Within,
 )
 
 Kind: TypeAlias = Literal["number", "string", "true or false", "timestamp", "id", "null", "any"]
@@ -101,6 +102,8 @@ class Types:
                     self._note(inner, "VD151", f"LIKE takes a string; {print_expr(inner)} is a {kind}")
             case IsNull(inner, _):
                 self.kind(inner)
+            case Within():
+                pass
         return "true or false"
 
     def _column(self, column: Column) -> Kind:

@@ -171,7 +171,14 @@ class IsNull:
     negated: bool = False
 
 
-Expr: TypeAlias = Column | Value | Unary | Binary | In | Between | Like | IsNull
+@dataclass(frozen=True)
+class Within:
+    """INSIDE as a condition among others: the event that the condition is about lies in an area that stands still."""
+
+    place: Inside
+
+
+Expr: TypeAlias = Column | Value | Unary | Binary | In | Between | Like | IsNull | Within
 
 # -------------------------------------------------------------------------------------------- streams
 
