@@ -14,10 +14,10 @@ from tests.oracle import circles
 from tests.oracle.sphere import unit_vector
 from vedette.kernels.judge import Counts, Happenings
 from vedette.model import Inside, Rect
-from vedette.model.alert import Diameter, Distance, ReverseNearest, Within
+from vedette.model.alert import Diameter, Distance, ReverseNearest, InsideOf
 from vedette.model.formula import AllOf, AnyOf, Negation, distinct, holds
 from vedette.pipeline import state
-from vedette.pipeline.shard import Shard
+from vedette.pipeline.alerts.shard import Shard
 from vedette.space import lonlat, planar
 
 IDS = "abcdef"
@@ -30,7 +30,7 @@ TERMS = st.one_of(
     st.builds(Diameter, OBJECTS, SIGNS, LIMITS),
     st.builds(Diameter, OBJECTS, SIGNS, LIMITS),
     st.builds(Distance, LATTICE, LATTICE, OBJECTS, SIGNS, LIMITS),
-    st.builds(Within, st.sampled_from(IDS), st.just(Inside(Rect(0.0, 0.0, 2.0, 2.0)))),
+    st.builds(InsideOf, st.sampled_from(IDS), st.just(Inside(Rect(0.0, 0.0, 2.0, 2.0)))),
     st.builds(ReverseNearest, LATTICE, LATTICE, st.integers(1, 3), st.sampled_from(IDS)),
 )
 FORMULAS = st.recursive(
@@ -76,7 +76,7 @@ class World:
             measure = circles.measure(points, self.on_sphere)
         elif isinstance(term, Distance):
             measure = max(circles.square(p, self.point(term.x, term.y)) for p in points)
-        elif isinstance(term, Within):
+        elif isinstance(term, InsideOf):
             x, y = self.places[term.object]
             return 0.0 <= x <= 2.0 and 0.0 <= y <= 2.0
         else:

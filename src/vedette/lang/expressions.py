@@ -55,7 +55,7 @@ class Expressions:
 
     def build(self, node: Node) -> Expr | None:
         """The expression; None after a problem."""
-        if _depth(node) > DEEPEST:
+        if depth(node) > DEEPEST:
             hint = "long lists are written: attribute IN (1, 2, 3)"
             self.report.add("VD105", f"the condition is nested deeper than {DEEPEST} levels", _first(node), hint)
             return None
@@ -134,14 +134,15 @@ class Expressions:
         return Column(name, owner)
 
 
-def _depth(node: Node) -> int:
+def depth(node: Node) -> int:
+    """How deep a tree is; without recursion."""
     deepest = 0
     stack: list[tuple[Node | None, int]] = [(node, 1)]
     while stack:
-        top, depth = stack.pop()
-        deepest = max(deepest, depth)
+        top, level = stack.pop()
+        deepest = max(deepest, level)
         if isinstance(top, Tree):
-            stack.extend((c, depth + 1) for c in top.children)
+            stack.extend((c, level + 1) for c in top.children)
     return deepest
 
 

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from lark import Token, Tree
 
+from vedette.lang.alerts import AlertKind
 from vedette.lang.draft import Draft
 from vedette.lang.shapes import RegionName, SpaceKind
 from vedette.lang.source import Report
@@ -33,4 +34,4 @@ class Kind(Protocol):
         """The canonical text behind the name."""
 
 
-KINDS: dict[str, Kind] = {}
+KINDS: dict[str, Kind] = {"ALERT": AlertKind()}

@@ -12,17 +12,19 @@ from collections.abc import Iterable
 _STATEMENTS = ("AT", "CREATE", "OR", "REPLACE", "REGION", "QUERY", "DROP", "AS", "SELECT", "FROM", "WHERE")
 _PLACES = ("INSIDE", "KNN", "AROUND", "POLYGON", "GEOJSON", "CIRCLE", "RECT", "DWELL", "GRACE")
 _CONDITIONS = ("AND", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE")
-KEYWORDS = frozenset(_STATEMENTS + _PLACES + _CONDITIONS)
+_ALERTS = ("ALERT", "WHEN")
+KEYWORDS = frozenset(_STATEMENTS + _PLACES + _CONDITIONS + _ALERTS)
 
-LATER = {"TRIGGER": "triggers", "PATTERN": "motion patterns", "ALERT": "alerts"}
+LATER = {"TRIGGER": "triggers", "PATTERN": "motion patterns"}
 """Kinds of statement that the language keeps room for."""
 
-RESERVED = KEYWORDS | frozenset(LATER) | {"OBJECTS", "WHEN", "FOR", "THEN", "EVERY", "ALWAYS", "SOMETIME"}
+RESERVED = KEYWORDS | frozenset(LATER) | {"OBJECTS", "FOR", "THEN", "EVERY", "ALWAYS", "SOMETIME"}
 """Words that cannot name a query or a region (in double quotes they can)."""
 
 METRES = {"M": 1.0, "KM": 1000.0, "MI": 1609.344, "NM": 1852.0}
 TIME_UNITS = ("MS", "S", "MIN", "H", "D")
 FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+CONSTRAINTS = ("DIAMETER", "DISTANCE", "INSIDE", "RKNN")
 
 _BARE = re.compile(r"[^\W\d]\w*")
 

@@ -4,6 +4,7 @@ In: nothing. Out: statements (what was asked), shapes (where), expressions (whic
 Invariant: two records are equal if and only if they mean the same.
 """
 
+from vedette.model.alert import Alert
 from vedette.model.query import Aggregate, Query
 from vedette.model.standing import Standing
 from vedette.model.statement import Action, Create, CreateQuery, CreateRegion, Drop, Statement
@@ -15,6 +16,7 @@ from vedette.model.terms import (
     Between,
     Binary,
     Circle,
+    Combination,
     Column,
     Duration,
     Expr,
@@ -41,6 +43,7 @@ __all__ = [
     "MICROSECONDS",
     "NO_TIME",
     "Action",
+    "Alert",
     "Aggregate",
     "Apart",
     "Area",
@@ -48,6 +51,7 @@ __all__ = [
     "Between",
     "Binary",
     "Circle",
+    "Combination",
     "Column",
     "Compare",
     "Constraint",

@@ -35,7 +35,7 @@ class Distance:
 
 
 @dataclass(frozen=True)
-class Within:
+class InsideOf:
     """The object is inside an area."""
 
     object: str
@@ -52,7 +52,7 @@ class ReverseNearest:
     object: str
 
 
-Elementary: TypeAlias = Diameter | Distance | Within | ReverseNearest
+Elementary: TypeAlias = Diameter | Distance | InsideOf | ReverseNearest
 
 
 def objects_of(constraint: Elementary) -> tuple[str, ...]:

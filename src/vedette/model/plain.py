@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from vedette.model.alert import Diameter, Distance, ReverseNearest, Within
+from vedette.model.alert import Diameter, Distance, ReverseNearest, InsideOf
 from vedette.model.formula import AllOf, AnyOf, Negation
 from vedette.model.terms import Circle, Inside, MovingCircle, MovingRect, Nearest, Polygon, Rect
 
@@ -26,7 +26,7 @@ _RECORDS = (
     Polygon,
     Rect,
     ReverseNearest,
-    Within,
+    InsideOf,
 )
 _BY_NAME: dict[str, Any] = {record.__name__: record for record in _RECORDS}
 

@@ -60,6 +60,7 @@ class Home(Protocol):
 
     setup: Setup
     bucket: int
+    first: int | None  # the first tick of the bucket's objects that was closed
 
     @property
     def tracks(self) -> Tracks:
@@ -129,6 +130,11 @@ class Family:
 
 def family(kind: str) -> Family:
     """The family of a kind of statement; what is not used is not even imported."""
+    if kind == "ALERT":
+        from vedette.pipeline.alerts.answers import AlertAnswers
+        from vedette.pipeline.alerts.track import AlertTrack
+
+        return Family(AlertTrack, None, AlertAnswers)
     raise KeyError(kind)
 
 
