@@ -107,6 +107,25 @@ def evaluate(expr: Expr, columns: Mapping[str, Any], n: int) -> Bools:
     return np.broadcast_to(truth.yes, (n,)).copy()
 
 
+def compute(expr: Expr, columns: Mapping[str, Any], n: int) -> pa.Array:
+    """The value of an expression for each of n rows; null where it has none."""
+    operand = _operand(expr, columns)
+    if isinstance(operand, Ids):
+        operand = operand.data
+    match operand:
+        case Truth(yes, no):
+            return pa.array(np.broadcast_to(yes, (n,)), mask=~np.broadcast_to(yes | no, (n,)))
+        case Numbers(data, valid):
+            return pa.array(np.broadcast_to(data, (n,)), mask=~np.broadcast_to(valid, (n,)))
+        case Times(data, valid):
+            values = pa.array(np.broadcast_to(data, (n,)), mask=~np.broadcast_to(valid, (n,)))
+            return values.cast(pa.timestamp("us", "UTC"))
+        case Texts(data):
+            return pa.array([data] * n, pa.string()) if isinstance(data, str) else data
+        case _:
+            return pa.nulls(n, pa.float64())
+
+
 def _operand(expr: Expr, columns: Mapping[str, Any]) -> Operand:
     match expr:
         case Column(name, _):

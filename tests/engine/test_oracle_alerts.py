@@ -29,3 +29,19 @@ def test_oracle_alerts_over_buckets_and_regions(kind: str, data: st.DataObject) 
     saved = data.draw(st.sets(st.integers(0, len(story.batches))))
     played = play(story, buckets=buckets, regions=regions, saved_before=saved.__contains__)
     oracle.assert_same_changes(played.changes, expect(story))
+
+
+@KINDS
+@given(data=st.data())
+def test_oracle_combinations(kind: str, data: st.DataObject) -> None:
+    check(data.draw(alert_stories(kind, "QUERY", ALL)))
+
+
+@KINDS
+@given(data=st.data())
+def test_oracle_both_over_buckets_and_regions(kind: str, data: st.DataObject) -> None:
+    story = data.draw(alert_stories(kind, "both", ALL))
+    buckets, regions = data.draw(st.integers(2, 5)), data.draw(st.integers(1, 6))
+    saved = data.draw(st.sets(st.integers(0, len(story.batches))))
+    played = play(story, buckets=buckets, regions=regions, saved_before=saved.__contains__)
+    oracle.assert_same_changes(played.changes, expect(story))

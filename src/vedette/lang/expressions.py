@@ -7,6 +7,7 @@ a joined table; numbers that are whole are ints, a minus before a number is part
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from lark import Token, Tree
 
@@ -43,13 +44,24 @@ def literal_value(node: Tree[Token]) -> str | int | float | bool | None:
 
 
 class Expressions:
-    """Builds the condition of one statement. `spatial` turns true when INSIDE or KNN stands in it."""
+    """Builds the conditions of one statement. `spatial` turns true when INSIDE or KNN stands in them.
 
-    def __init__(self, objects: set[str], tables: dict[str, str], space: SpaceKind, report: Report) -> None:
+    `leaf` makes something of INSIDE, KNN, calls, numbers with a unit and the like, where that has a meaning.
+    """
+
+    def __init__(
+        self,
+        objects: set[str],
+        tables: dict[str, str],
+        space: SpaceKind,
+        report: Report,
+        leaf: Callable[[Tree[Token]], Expr] | None = None,
+    ) -> None:
         self.objects = objects
         self.tables = tables
         self.renamed = {"lon": "x", "lat": "y"} if space.kind == "lonlat" else {}
         self.report = report
+        self.leaf = leaf or self._foreign
         self.origin: dict[int, Node] = {}
         self.spatial = False
 
@@ -93,9 +105,29 @@ class Expressions:
             return Like(self._expr(kids[0]), unquote(str(kids[3])), kids[1] is not None)
         if kind == "is_null":
             return IsNull(self._expr(kids[0]), kids[2] is not None)
+        return self.leaf(node)
+
+    def _foreign(self, node: Tree[Token]) -> Expr:
+        """What a condition of objects has no use for."""
+        kids = node.children
+        if node.data == "in_interval":
+            self.report.add("VD103", "IN [ has no meaning here", kids[1], "lists and arguments stand in round brackets")
+            return Value(True)
+        if node.data == "before":
+            self.report.add(
+                "VD101", f"{kids[1]} is not expected here; it stands between the events of a trigger", kids[1]
+            )
+            return Value(True)
+        if node.data == "measure":
+            hint = "numbers are compared as they are: attributes have no units"
+            self.report.add("VD128", f"a unit cannot stand here: {kids[1]}", kids[1], hint)
+            return Value(True)
+        if node.data == "call":
+            named = trees(node, "name")[0]
+            self.report.add("VD101", f"there is no function {name_of(named)} here", named)
+            return Value(True)
         self.spatial = True
-        hint = "write WHERE condition INSIDE ... or WHERE condition KNN ..., without AND"
-        self.report.add("VD104", "this version has no INSIDE and KNN inside a condition yet", kids[0], hint)
+        self.report.add("VD104", "INSIDE and KNN can only be joined by AND, OR and NOT", kids[0])
         return Value(True)
 
     def _literal(self, node: Tree[Token]) -> Value:
@@ -122,6 +154,9 @@ class Expressions:
         """A column of the objects or of a joined table."""
         names = trees(node, "name")
         name = name_of(names[-1])
+        if len(names) == 1 and not self.objects:
+            self._unowned(name, node)
+            return Column(name)
         if len(names) == 1:
             return Column(self.renamed.get(name, name))
         owner = name_of(names[0])
@@ -129,9 +164,21 @@ class Expressions:
             return Column(self.renamed.get(name, name))
         if owner not in self.tables:
             known = [*self.objects, *self.tables]
+            if not self.objects:
+                hint = did_you_mean(owner, known) or f"there are {', '.join(known)}"
+                self.report.add("VD200", f"there is no variable {owner}", names[0], hint)
+                return Column(name)
             hint = did_you_mean(owner, known) or f"FROM names {', '.join(sorted(known))}"
             self.report.add("VD164", f"{owner} is not a table of this query", names[0], hint)
-        return Column(name, owner)
+        return Column(name if self.objects else self.renamed.get(name, name), owner)
+
+    def _unowned(self, name: str, node: Node) -> None:
+        """Where there are no objects, a column is one of a variable."""
+        if name in self.tables:
+            self.report.add("VD201", f"{name} is an event, not a value", node, f"an example: {name}.speed > 3")
+        else:
+            example = f"{next(iter(self.tables), 'v')}.{name}"
+            self.report.add("VD201", f"{name} needs the variable that it belongs to", node, f"an example: {example}")
 
 
 def depth(node: Node) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from lark import Token, Tree
 
+from vedette.lang import triggers
 from vedette.lang.alerts import AlertKind
 from vedette.lang.draft import Draft
 from vedette.lang.shapes import RegionName, SpaceKind
@@ -34,4 +35,11 @@ class Kind(Protocol):
         """The canonical text behind the name."""
 
 
-KINDS: dict[str, Kind] = {"ALERT": AlertKind()}
+class _Triggers:
+    build = staticmethod(triggers.build)
+    findings = staticmethod(triggers.findings)
+    bind = staticmethod(triggers.bind)
+    print = staticmethod(triggers.print_trigger)
+
+
+KINDS: dict[str, Kind] = {"TRIGGER": _Triggers(), "ALERT": AlertKind()}

@@ -54,6 +54,12 @@ class _Plain:
 _PLAIN_SPACE = _Plain()
 
 
+def print_conjunct(expr: Expr) -> str:
+    """The same, to be joined with others by AND."""
+    text, own = _Printer(lambda term: print_place(term.place, _PLAIN_SPACE)).text(expr)
+    return text if own >= _AND else f"({text})"
+
+
 class _Printer:
     """Text, and how strongly it holds together."""
 

@@ -127,7 +127,7 @@ class Places:
         args = self._arguments(node, "CIRCLE (x, y, radius)", 3)
         if args is None:
             return None
-        x, y, radius = self._number(args[0]), self._number(args[1]), self._distance(args[2])
+        x, y, radius = self._number(args[0]), self._number(args[1]), self.distance(args[2])
         centre = self._centre(x, y, args[0], args[1])
         return Circle(*centre, radius) if centre and radius is not None else None
 
@@ -168,7 +168,7 @@ class Places:
         if args is None:
             return None
         if is_circle:
-            radius = self._distance(args[0])
+            radius = self.distance(args[0])
             return MovingCircle(focal, radius) if focal is not None and radius is not None else None
         w, h = self._side(args[0]), self._side(args[1])
         return MovingRect(focal, w, h) if focal is not None and w is not None and h is not None else None
@@ -257,6 +257,9 @@ class Places:
         return self._value(node, what)
 
     def _value(self, node: Tree[Token], what: str) -> float | None:
+        if node.data == "area_argument":
+            self.report.add("VD120", f"expected {what}, found an area", node)
+            return None
         if node.data in ("text", "word"):
             found = word(node)
             if found.lower().strip("+-") in ("nan", "inf", "infinity"):
@@ -272,7 +275,7 @@ class Places:
         self.report.add("VD125", f"{number_text(number)[:40]} is not a finite number", node)
         return None
 
-    def _distance(self, node: Tree[Token]) -> float | None:
+    def distance(self, node: Tree[Token]) -> float | None:
         """A distance, not negative, in distance units."""
         unit = node.children[1] if node.data == "quantity" else None
         factor: float | None = 1.0

@@ -31,9 +31,12 @@ _PLAIN = {
     "RPAR": ")",
     "COMMA": "a comma",
     "DOT": None,
+    "LSQB": "[",
+    "RSQB": "]",
+    "UNIT": None,
     "$END": "the end of the statement",
 }
-_OPERATORS = {"COMPARE", "IN", "BETWEEN", "LIKE", "IS", "NOT"}
+_OPERATORS = {"COMPARE", "IN", "BETWEEN", "LIKE", "IS", "NOT", "BEFORE", "AFTER"}
 _OPERANDS = {"TRUE", "FALSE", "NULL", "INSIDE", "KNN"}
 _OPERAND_STARTS = _OPERANDS | {"NAME", "QUOTED", "NUMBER", "STRING", "LPAR", "PLUS", "MINUS", "NOT"}
 _CURLY_QUOTES = "\u2018\u2019\u201c\u201d`\u00b4"
@@ -42,7 +45,8 @@ _CURLY_QUOTES = "\u2018\u2019\u201c\u201d`\u00b4"
 _UNLIKELY = (
     ({"AS", "INSIDE"}, {"AS", "NAME", "COMMA"}),
     ({"LPAR", "FROM"}, {"LPAR"}),
-    ({"COMMA", "RPAR"}, {"NAME"}),
+    ({"COMMA", "RPAR"}, {"NAME", "UNIT"}),
+    ({"NAME", "NUMBER", "STRING", "CIRCLE"}, {"CIRCLE", "GEOJSON", "POLYGON", "RECT"}),
     ({"AND", "INSIDE"}, {"$END", "DWELL", "GRACE"}),
 )
 _ORDER = ["NAME", "NUMBER", "STRING", "LPAR", "STAR", "COMMA", "RPAR", "COMPARE"]
@@ -106,7 +110,8 @@ def _unexpected(
     at_end = found.type == "$END"
     word = str(found)
     if word.upper() in LATER and accepted & {"QUERY", "REGION"}:
-        report.add("VD104", f"this version has no {LATER[word.upper()]} yet", found, "there are QUERY and REGION")
+        known = one_of(sorted(accepted & {"QUERY", "REGION", "TRIGGER"}), "and")
+        report.add("VD104", f"this version has no {LATER[word.upper()]} yet", found, f"there are {known}")
         return
     hint = None
     if not at_end and (word[0].isalpha() or word[0] == "_"):
@@ -145,7 +150,7 @@ def expected(accepted: frozenset[str]) -> str:
         words.append("an id" if "LPAR" in left else "an argument")
         left -= _OPERAND_STARTS - {"LPAR"}
     elif {"PLUS", "SLASH"} <= left:
-        left -= _OPERATORS | {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT"}
+        left -= _OPERATORS | {"PLUS", "MINUS", "STAR", "SLASH", "PERCENT", "UNIT", "LPAR"}
         words.append("an operator")
     for name in [*_ORDER, *sorted(left - set(_ORDER) - {"$END"}), "$END"]:
         if name in left:

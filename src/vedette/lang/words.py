@@ -11,14 +11,14 @@ from collections.abc import Iterable
 
 _STATEMENTS = ("AT", "CREATE", "OR", "REPLACE", "REGION", "QUERY", "DROP", "AS", "SELECT", "FROM", "WHERE")
 _PLACES = ("INSIDE", "KNN", "AROUND", "POLYGON", "GEOJSON", "CIRCLE", "RECT", "DWELL", "GRACE")
+_EVENTS = ("TRIGGER", "FOR", "WHEN", "USING", "BEFORE", "AFTER", "WITHIN")
 _CONDITIONS = ("AND", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE")
-_ALERTS = ("ALERT", "WHEN")
-KEYWORDS = frozenset(_STATEMENTS + _PLACES + _CONDITIONS + _ALERTS)
+KEYWORDS = frozenset(_STATEMENTS + _PLACES + _EVENTS + _CONDITIONS + ("ALERT",))
 
-LATER = {"TRIGGER": "triggers", "PATTERN": "motion patterns"}
+LATER = {"PATTERN": "motion patterns"}
 """Kinds of statement that the language keeps room for."""
 
-RESERVED = KEYWORDS | frozenset(LATER) | {"OBJECTS", "FOR", "THEN", "EVERY", "ALWAYS", "SOMETIME"}
+RESERVED = KEYWORDS | frozenset(LATER) | {"OBJECTS", "THEN", "EVERY", "ALWAYS", "SOMETIME"}
 """Words that cannot name a query or a region (in double quotes they can)."""
 
 METRES = {"M": 1.0, "KM": 1000.0, "MI": 1609.344, "NM": 1852.0}

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from vedette.kernels.arrays import B1, F64, I32, I64
 from vedette.kernels.trace import Tracks
-from vedette.pipeline.catalogue import Change
+from vedette.pipeline.catalogue import Catalogue, Change
 from vedette.pipeline.messages import Letter
 from vedette.pipeline.rows import Rows
 from vedette.pipeline.setup import Setup
@@ -60,6 +60,7 @@ class Home(Protocol):
 
     setup: Setup
     bucket: int
+    catalogue: Catalogue
     first: int | None  # the first tick of the bucket's objects that was closed
 
     @property
@@ -130,6 +131,12 @@ class Family:
 
 def family(kind: str) -> Family:
     """The family of a kind of statement; what is not used is not even imported."""
+    if kind == "TRIGGER":
+        from vedette.pipeline.triggers.answers import TriggerAnswers
+        from vedette.pipeline.triggers.shard import TriggerShard
+        from vedette.pipeline.triggers.track import TriggerTrack
+
+        return Family(TriggerTrack, TriggerShard, TriggerAnswers)
     if kind == "ALERT":
         from vedette.pipeline.alerts.answers import AlertAnswers
         from vedette.pipeline.alerts.track import AlertTrack

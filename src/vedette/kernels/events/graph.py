@@ -1,0 +1,85 @@
+"""Closed constraint graphs of triggers as arrays, and whether two events fit together (CCQ's matrix M[i, j]).
+
+Slots of all triggers are numbered through. A set's slots have equal constraints, so the first of them, its *base*,
+speaks for all; between two events of one set the pair (base, base + 1) does. Keys are coarse: what they refuse is
+refused, what they let pass is looked at once more when an alert is about to fire.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from vedette.compiled import inline
+from vedette.kernels.arrays import B1, F64, I8, I32, I64
+from vedette.kernels.events.store import Events, Whole
+from vedette.space import planar_d2, sphere_d2
+
+LOOSE, TIGHT, DOMAINS = 0, 1, 2
+EQUAL, AT_MOST, AT_LEAST = 0, 1, 2
+
+
+class Graph(NamedTuple):
+    """By trigger: `first` slot, `pairs` (where its matrix begins), `strategy`. By slot: its `trigger`, `base`, ...
+
+    By pair (i, j) of a trigger's slots: t_j - t_i <= high; distances as they are compared (near2 inf, far2 -1: any),
+    strict or not; reach2: what follows for the distance, rounded outwards; comparisons of key columns a and b.
+    """
+
+    first: I32
+    pairs: I64
+    strategy: I8
+    trigger: I32
+    base: I32
+    size: I32
+    key: I32
+    high: I64
+    near2: F64
+    near_strict: B1
+    far2: F64
+    far_strict: B1
+    reach2: F64
+    compare: I32
+    op: I8
+    a: I32
+    b: I32
+
+
+@inline
+def pair_of(graph: Graph, q: Whole, i: Whole, j: Whole) -> Whole:
+    """The pair of two slots of a trigger; of one base, that of two events of the set."""
+    other = j + 1 if i == j else j
+    first = graph.first[q]
+    number: Whole = graph.pairs[q] + (i - first) * (graph.first[q + 1] - first) + (other - first)
+    return number
+
+
+@inline
+def d2_between(events: Events, a: Whole, b: Whole, wraps: bool) -> float:
+    """Squared distance or chord of two events."""
+    if wraps:
+        return sphere_d2(events.ux[a], events.uy[a], events.uz[a], events.ux[b], events.uy[b], events.uz[b])
+    return planar_d2(events.x[a], events.y[a], events.x[b], events.y[b])
+
+
+@inline
+def fits(graph: Graph, events: Events, q: Whole, i: Whole, a: Whole, j: Whole, b: Whole, wraps: bool) -> bool:
+    """Whether event a at base i and event b at base j satisfy all that is between these two."""
+    if a == b:
+        return False
+    p = pair_of(graph, q, i, j)
+    back = pair_of(graph, q, j, i)
+    lag = events.t[b] - events.t[a]
+    if lag > graph.high[p] or -lag > graph.high[back]:
+        return False
+    d2 = d2_between(events, a, b, wraps)
+    near2, far2 = graph.near2[p], graph.far2[p]
+    if d2 > graph.reach2[p] or d2 > near2 or d2 < far2:
+        return False
+    if (d2 == near2 and graph.near_strict[p]) or (d2 == far2 and graph.far_strict[p]):
+        return False
+    for c in range(graph.compare[p], graph.compare[p + 1]):
+        ka, kb = events.keys[a, graph.a[c]], events.keys[b, graph.b[c]]
+        op = graph.op[c]
+        if (op == EQUAL and ka != kb) or (op == AT_MOST and ka > kb) or (op == AT_LEAST and ka < kb):
+            return False
+    return True
