@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from tests.oracle import circles
 from tests.oracle.sphere import unit_vector
-from vedette.kernels.enclosing import FEW, measure_of, measures
+from vedette.compiled import jit
+from vedette.kernels.arrays import F64
+from vedette.kernels.enclosing import FEW, bounded, measure_of, measures
 from vedette.space import EARTH_RADIUS_M
 
 LATTICE = st.sampled_from([0.0, 1.0, 2.0, 3.0, 0.5, -1.0])
@@ -73,6 +75,22 @@ def test_a_point_less_is_never_a_larger_circle(places: list[tuple[float, float]]
     left_out = data.draw(st.integers(0, len(places) - 1))
     points = in_plane(places)
     assert kernel(points[:left_out] + points[left_out + 1 :], False) <= kernel(points, False)
+
+
+@jit
+def bound(p: F64, limit: float, wraps: bool) -> float:
+    return bounded(p, len(p), limit, wraps)
+
+
+@pytest.mark.parametrize("wraps", [False, True])
+@given(places=st.lists(GLOBE, min_size=1, max_size=6), share=st.sampled_from([0.5, 0.74, 0.76, 0.9, 1.0, 1.1, 1.34]))
+def test_a_bound_is_on_the_side_of_the_measure(places: list[tuple[float, float]], share: float, wraps: bool) -> None:
+    points = on_globe(places) if wraps else in_plane(places)
+    whole = kernel(points, wraps)
+    limit = whole * share
+    found = bound(np.array(points), limit, wraps)
+    assert (found < limit, found > limit) == (whole < limit, whole > limit)
+    assert found <= whole if found > limit else found >= whole
 
 
 @pytest.mark.parametrize("wraps", [False, True])

@@ -29,7 +29,7 @@ FEW = 64  # formulas that may come and go before the diagram is made anew
 Numbered = Callable[[Any], int]
 
 
-class TooWide(Exception):
+class TooWideError(Exception):
     """A formula grows out of proportion in some order of its terms."""
 
 
@@ -51,11 +51,11 @@ def manager(variables: list[str]) -> Any:
 
 
 def built(formula: Any, bdd: Any, name: Callable[[Any], str], largest: int = LARGEST) -> Any:
-    """The root of a formula; TooWide where it has more nodes than that on the way."""
+    """The root of a formula; TooWideError where it has more nodes than that on the way."""
 
     def grown(root: Any) -> Any:
         if len(root) > largest:
-            raise TooWide
+            raise TooWideError
         return root
 
     def joined(roots: list[Any], connective: str) -> Any:
@@ -118,19 +118,21 @@ class SharedDiagram:
         self._since += 1
 
     def settle(self, often: I64) -> bool:
-        """Edges for the formulas that came; whether all of it was made anew. `often`: how many times each
-        term was evaluated, by its number.
-        """
+        """Edges for the formulas that came; whether all of it was made anew. `often`: evaluations by number."""
         anew = self._since > max(FEW, len(self._formulas))
         if anew:
             self._since = 0
-            numbered = sorted((users, int(often[self._number(t)]), self._number(t)) for t, users in self._users.items())
-            self._reset([number for _, _, number in numbered])
+            self._reset(self._order(often))
             self.edges.clear()
         for key, formula in self._formulas.items():
             if key not in self.edges:
                 self.edges[key] = self._edge_of(formula)
         return anew
+
+    def _order(self, often: I64) -> list[int]:
+        """Numbers of the terms from the root down: what is used and evaluated least comes first."""
+        numbered = ((users, int(often[n]), n) for t, users in self._users.items() for n in (self._number(t),))
+        return [n for _, _, n in sorted(numbered)]
 
     def _edge_of(self, formula: Any) -> int:
         fresh = [n for term in distinct(formula) if (n := self._number(term)) not in self._declared]
@@ -140,7 +142,7 @@ class SharedDiagram:
         try:
             root = built(formula, self._bdd, lambda term: f"v{self._number(term)}")
             return self._flattened(root, 0, lambda name: int(name[1:]))
-        except TooWide:
+        except TooWideError:
             bdd, root = own_diagram(formula, 1 << 62)
             self._private.append(bdd)
             numbers = [self._number(term) for term in distinct(formula)]

@@ -87,15 +87,14 @@ class Links:
 
     def refresh(self) -> None:
         """Find the links anew wherever a constraint came or went."""
-        affected: set[ObjectSet] = set()
-        for objects in self._touched:
-            affected |= {objects} | self.lattice.supersets(objects) | self.lattice.subsets(objects)
+        near = {o: (self.lattice.supersets(o), self.lattice.subsets(o)) for o in self._touched}
         self._touched.clear()
+        affected = set(near).union(*(above | below for above, below in near.values()))
         for objects in affected:
             if objects not in self._shelves:
                 continue
-            upper = [objects, *self.lattice.supersets(objects)]
-            lower = [objects, *self.lattice.subsets(objects)]
+            above, below = near.get(objects) or (self.lattice.supersets(objects), self.lattice.subsets(objects))
+            upper, lower = [objects, *above], [objects, *below]
             for family, shelf in self._shelves[objects].items():
                 for limit, number in (*shelf.below, *shelf.above):
                     found = [*self._from_above(upper, family, limit), *self._from_below(lower, family, limit)]

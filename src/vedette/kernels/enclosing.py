@@ -24,6 +24,7 @@ from vedette.space import EARTH_RADIUS_M, chord2, sphere_d2
 
 FEW = 8
 WIDE = 2.0  # points that no half of the sphere holds have some three that are farther apart than this
+JUNG = 4.0 / 3.0 * (1.0 + 1e-9)  # and more than all rounding
 SHORT = 1e-12  # a vector of that length has no direction
 EDGE = 1e-12  # a point that much beyond a great circle is still on it
 
@@ -177,6 +178,25 @@ def measure(p: F64, n: int, wraps: bool) -> float:
         if cosine < -EDGE:
             return 4.0 + 4.0 * cosine * cosine
     return best
+
+
+@inline
+def bounded(p: F64, n: int, limit: float, wraps: bool) -> float:
+    """The measure, or a bound of it from that side of the limit on which the measure is.
+
+    The two points farthest apart bound it from below, and from above: it is at most 4/3 of their measure (Jung), so
+    that the triples have to be looked at in few cases only.
+    """
+    widest = 0.0
+    for i in range(n):
+        for j in range(i + 1, n):
+            widest = max(widest, _d2(p, i, j))
+    if widest > limit:
+        return widest
+    most = widest * JUNG
+    if most < limit and (not wraps or most < WIDE):
+        return most
+    return measure(p, n, wraps)
 
 
 @jit

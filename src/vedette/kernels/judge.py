@@ -17,7 +17,7 @@ import numpy as np
 from vedette.compiled import inline, jit
 from vedette.kernels.arrays import B1, F64, I8, I32, I64
 from vedette.kernels.diagram import Diagram, walk
-from vedette.kernels.enclosing import measure
+from vedette.kernels.enclosing import bounded
 from vedette.kernels.shapes import Edges, shape_has
 from vedette.space import sphere_d2, unit_vector
 
@@ -107,46 +107,49 @@ class Alerts(NamedTuple):
 
 
 @inline
-def _compute(c: int, s: Constraints, bodies: Bodies, edges: Edges, wraps: bool, points: F64) -> bool:
-    kind = s.kind[c]
-    first, n = s.first[c], s.length[c]
-    if kind <= DIAMETER_ABOVE:
+def _measured(
+    first: int, n: int, around: bool, limit: float, c: int, p: F64, object_: I32, body_p: F64, wraps: bool, points: F64
+) -> float:
+    """The measure of a constraint's objects, or a bound of it: of the circle around them, or from a point."""
+    if around:
         for i in range(n):
-            b = s.object[first + i]
-            points[i, 0], points[i, 1], points[i, 2] = bodies.p[b, 0], bodies.p[b, 1], bodies.p[b, 2]
-        found = measure(points, n, wraps)
-        s.bound[c] = found
-        return found < s.limit[c] if kind == DIAMETER_BELOW else found > s.limit[c]
-    if kind <= DISTANCE_ABOVE:
-        found = 0.0
-        for i in range(n):
-            b = s.object[first + i]
-            d2 = sphere_d2(s.p[c, 0], s.p[c, 1], s.p[c, 2], bodies.p[b, 0], bodies.p[b, 1], bodies.p[b, 2])
-            found = max(found, d2)
-        s.bound[c] = found
-        return found < s.limit[c] if kind == DISTANCE_BELOW else found > s.limit[c]
-    b = s.object[first]
-    if kind == REVERSE:
-        return bool(s.count[c] < s.limit[c])
-    x, y, px, py, pz = bodies.x[b], bodies.y[b], bodies.p[b, 0], bodies.p[b, 1], bodies.p[b, 2]
-    return bool(shape_has(s.shape[c], s.p, c, s.part[c], edges, x, y, px, py, pz, wraps))
+            b = object_[first + i]
+            points[i, 0], points[i, 1], points[i, 2] = body_p[b, 0], body_p[b, 1], body_p[b, 2]
+        return bounded(points, n, limit, wraps)
+    found = 0.0
+    for i in range(n):
+        b = object_[first + i]
+        found = max(found, sphere_d2(p[c, 0], p[c, 1], p[c, 2], body_p[b, 0], body_p[b, 1], body_p[b, 2]))
+    return found
 
 
 @inline
-def _infer(c: int, s: Constraints, links: LinkLists, decided: I64, now: int) -> int:
+def _infer(
+    c: int,
+    below: bool,
+    limit: float,
+    start: I64,
+    link_source: I32,
+    need: B1,
+    upper: B1,
+    decided: I64,
+    now: int,
+    missing: I32,
+    values: B1,
+    bounds: F64,
+) -> int:
     """1 or 0 if a link decides it, else -1."""
-    below = s.kind[c] == DIAMETER_BELOW or s.kind[c] == DISTANCE_BELOW
-    for k in range(links.start[c], links.start[c + 1]):
-        source = links.source[k]
-        if decided[source] == -now or s.missing[source] > 0 or s.value[source] != links.need[k]:
+    for k in range(start[c], start[c + 1]):
+        source = link_source[k]
+        if decided[source] == -now or missing[source] > 0 or values[source] != need[k]:
             continue
-        bound = s.bound[source]
-        if links.upper[k]:
-            if bound * (1.0 + MARGIN) < s.limit[c]:
-                s.bound[c] = bound
+        bound = bounds[source]
+        if upper[k]:
+            if bound * (1.0 + MARGIN) < limit:
+                bounds[c] = bound
                 return 1 if below else 0
-        elif bound * (1.0 - MARGIN) > s.limit[c]:
-            s.bound[c] = bound
+        elif bound * (1.0 - MARGIN) > limit:
+            bounds[c] = bound
             return 0 if below else 1
     return -1
 
@@ -177,6 +180,16 @@ def judge(
     for c in range(n_constraints):
         widest = max(widest, s.length[c])
     points = np.zeros((widest, 3))
+    # Arrays by themselves: to take one out of a named tuple in an inner loop costs more than what is done with it.
+    kinds, firsts, lengths, limits, counted = s.kind, s.first, s.length, s.limit, s.count
+    values, bounds, missing, often, use, use_alert = s.value, s.bound, s.missing, s.often, s.use, s.alert
+    shape, part, parameters, objects = s.shape, s.part, s.p, s.object
+    link_start, link_source, link_need, link_upper = links.start, links.source, links.need, links.upper
+    body_on, body_x, body_y, body_p = bodies.on, bodies.x, bodies.y, bodies.p
+    body_start, body_item = bodies.start, bodies.item
+    edge, told = alerts.edge, alerts.told
+    happened, happened_body, happened_on = happenings.t, happenings.body, happenings.on
+    happened_x, happened_y = happenings.x, happenings.y
     room = 256
     out_t = np.empty(room, np.int64)
     out_alert = np.empty(room, np.int32)
@@ -186,8 +199,8 @@ def judge(
     end = np.iinfo(np.int64).max
     while True:
         t = end
-        if i < len(happenings.t):
-            t = min(t, happenings.t[i])
+        if i < len(happened):
+            t = min(t, happened[i])
         if j < len(counts.t):
             t = min(t, counts.t[j])
         if w < len(wake.t):
@@ -197,31 +210,31 @@ def judge(
         now += 1
         n_touched = 0
         n_due = 0
-        while i < len(happenings.t) and happenings.t[i] == t:
-            b = happenings.body[i]
-            was, on = bodies.on[b], happenings.on[i]
-            x, y = happenings.x[i], happenings.y[i]
+        while i < len(happened) and happened[i] == t:
+            b = happened_body[i]
+            was, on = body_on[b], happened_on[i]
+            x, y = happened_x[i], happened_y[i]
             i += 1
-            if was == on and (not on or (x == bodies.x[b] and y == bodies.y[b])):
+            if was == on and (not on or (x == body_x[b] and y == body_y[b])):
                 continue
-            bodies.on[b] = on
+            body_on[b] = on
             if on:
-                bodies.x[b], bodies.y[b] = x, y
+                body_x[b], body_y[b] = x, y
                 if wraps:
-                    bodies.p[b, 0], bodies.p[b, 1], bodies.p[b, 2] = unit_vector(x, y)
+                    body_p[b, 0], body_p[b, 1], body_p[b, 2] = unit_vector(x, y)
                 else:
-                    bodies.p[b, 0], bodies.p[b, 1] = x, y
-            for e in range(bodies.start[b], bodies.start[b + 1]):
-                c = bodies.item[e]
+                    body_p[b, 0], body_p[b, 1] = x, y
+            for e in range(body_start[b], body_start[b + 1]):
+                c = body_item[e]
                 if was != on:
-                    s.missing[c] += -1 if on else 1
+                    missing[c] += -1 if on else 1
                 if decided[c] != -now:
                     decided[c] = -now
                     touched[n_touched] = c
                     n_touched += 1
         while j < len(counts.t) and counts.t[j] == t:
             c = counts.constraint[j]
-            s.count[c] = counts.count[j]
+            counted[c] = counts.count[j]
             j += 1
             if decided[c] != -now:
                 decided[c] = -now
@@ -248,40 +261,61 @@ def judge(
                 if decided[c] == now:
                     top -= 1
                     continue
-                linked = s.missing[c] == 0 and links.start[c] < links.start[c + 1]
+                linked = missing[c] == 0 and link_start[c] < link_start[c + 1]
                 if linked and opened[c] != now:
                     opened[c] = now
-                    below = top
-                    for e in range(links.start[c], links.start[c + 1]):
-                        source = links.source[e]
+                    bottom = top
+                    for e in range(link_start[c], link_start[c + 1]):
+                        source = link_source[e]
                         if (
                             decided[source] == -now
                             and opened[source] != now
-                            and s.missing[source] == 0
-                            and s.value[source] == links.need[e]
+                            and missing[source] == 0
+                            and values[source] == link_need[e]
                         ):
                             top += 1
                             stack[top] = source
-                    if top > below:
+                    if top > bottom:
                         continue
                 value = False
-                if s.missing[c] == 0:
-                    inferred = _infer(c, s, links, decided, now) if linked else -1
-                    if inferred < 0:
-                        value = _compute(c, s, bodies, edges, wraps, points)
-                        s.often[c] += 1
-                        tally[COMPUTED] += 1
-                    else:
+                if missing[c] == 0:
+                    kind = kinds[c]
+                    below = kind == DIAMETER_BELOW or kind == DISTANCE_BELOW
+                    inferred = -1
+                    if linked:
+                        inferred = _infer(
+                            c, below, limits[c], link_start, link_source, link_need, link_upper, decided, now,
+                            missing, values, bounds,
+                        )  # fmt: skip
+                    if inferred >= 0:
                         value = inferred == 1
                         tally[INFERRED] += 1
+                    else:
+                        if kind <= DISTANCE_ABOVE:
+                            found = _measured(
+                                firsts[c], lengths[c], kind <= DIAMETER_ABOVE, limits[c], c, parameters, objects,
+                                body_p, wraps, points,
+                            )  # fmt: skip
+                            bounds[c] = found
+                            value = found < limits[c] if below else found > limits[c]
+                        elif kind == REVERSE:
+                            value = counted[c] < limits[c]
+                        else:
+                            b = objects[firsts[c]]
+                            value = shape_has(
+                                shape[c], parameters, c, part[c], edges, body_x[b], body_y[b],
+                                body_p[b, 0], body_p[b, 1], body_p[b, 2], wraps,
+                            )  # fmt: skip
+                        often[c] += 1
+                        tally[COMPUTED] += 1
                 decided[c] = now
                 top -= 1
-                if value == s.value[c]:
+                if value == values[c]:
                     continue
-                s.value[c] = value
+                values[c] = value
                 tally[CHANGED] += 1
-                for e in range(s.use[c], s.use[c + 1]):
-                    a = s.alert[e]
+                for e in range(use[c], use[c + 1]):
+                    a = use_alert[e]
                     if walked[a] != now:
                         walked[a] = now
                         due[n_due] = a
@@ -290,10 +324,10 @@ def judge(
         tally[WALKED] += n_due
         for k in range(n_due):
             a = due[k]
-            value = walk(diagram, alerts.edge[a], s.value)
-            if value == alerts.told[a]:
+            value = walk(diagram, edge[a], values)
+            if value == told[a]:
                 continue
-            alerts.told[a] = value
+            told[a] = value
             if n == room:
                 room *= 2
                 out_t = np.concatenate((out_t, out_t))
