@@ -22,7 +22,8 @@ import vedette as vd
 from vedette.runtime.brief import Brief
 from vedette.runtime.spark import session
 from vedette.runtime.spark.chain import intake_of, plan_brief, stages
-from vedette.runtime.spark.packing import PARCELS, updates_packer
+from vedette.runtime.spark.keys import PARCELS
+from vedette.runtime.spark.packing import updates_packer
 
 FILES_A_BATCH = 2  # as many as there are cores, so that reading is no bottleneck
 

@@ -340,6 +340,7 @@ class Wanted:
     mess: bool = False  # bad rows, duplicates that differ, max_ahead
     commands: bool = False
     timestamps: bool = False
+    min_rows: int = 1
     max_rows: int = 28
     max_queries: int = 4
 
@@ -434,7 +435,7 @@ ATTRIBUTES = st.fixed_dictionaries(
 @st.composite
 def streams(draw: Draw, scene: Scene, wanted: Wanted) -> list[list[Raw]]:
     """Batches of rows: in time order across batches, unless disorder is wanted."""
-    count = draw(st.integers(1, wanted.max_rows))
+    count = draw(st.integers(wanted.min_rows, wanted.max_rows))
     flat = draw(st.lists(rows(scene, wanted.mess), min_size=count, max_size=count))
     slack = draw(st.sampled_from([0, 2, 5, 99])) if wanted.disorder else 0
     flat.sort(key=lambda row: -1 if row["t"] is None else row["t"] // (slack + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from itertools import islice
@@ -33,15 +34,21 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Any:
     cloudpickle.unregister_pickle_by_value(_rival)  # type: ignore[no-untyped-call]
 
 
-def test_agrees_plain_spark_sql_tells_the_same_changes(spark: SparkSession, bench: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("per", ["object", "bucket"])
+def test_agrees_plain_spark_sql_tells_the_same_changes(
+    spark: SparkSession, bench: Any, tmp_path: Path, per: str
+) -> None:
     rival, workload = bench
     load = workload.Workload(600, stationary=400)
     table = pa.concat_tables(islice(load.batches(), 12))
-    pq.write_table(table, tmp_path / "all.parquet")
+    for n in range(2):  # two micro-batches: the state counts
+        pq.write_table(table.slice(n * 3600, 3600), tmp_path / f"{n}.parquet")
+        os.utime(tmp_path / f"{n}.parquet", (1_000_000 + n, 1_000_000 + n))
     updates = spark.read.parquet(str(tmp_path))
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     ours = vd.Watch(queries=load.sql()).over(updates).select("query", "t", "sign", "oid").collect()
-    stream = rival.rival_changes(spark, spark.readStream.schema(updates.schema).parquet(str(tmp_path)), load)
+    files = spark.readStream.schema(updates.schema).option("maxFilesPerTrigger", 1).parquet(str(tmp_path))
+    stream = rival.rival_changes(spark, files, load, per)
     query = stream.writeStream.format("memory").queryName("theirs").trigger(availableNow=True).start()
     query.awaitTermination()
     theirs = spark.table("theirs").collect()

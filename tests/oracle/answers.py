@@ -35,6 +35,16 @@ from vedette.model import (
 from vedette.model.formula import distinct, holds
 
 
+class Member(NamedTuple):
+    """An event behind a trigger's alert, and the variable for which it stands."""
+
+    variable: str
+    oid: Oid
+    t: int
+    x: float
+    y: float
+
+
 class Change(NamedTuple):
     """One row of the change stream."""
 
@@ -45,6 +55,7 @@ class Change(NamedTuple):
     x: float | None
     y: float | None
     value: float | None
+    members: tuple[Member, ...] | None = None
 
 
 class Figure(NamedTuple):

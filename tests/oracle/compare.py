@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tests.oracle.answers import Change
+from tests.oracle.answers import Change, Member
 from tests.oracle.rows import oid_order, ticks_of
 
 if TYPE_CHECKING:
@@ -18,15 +18,21 @@ if TYPE_CHECKING:
 
 
 def order(change: Change) -> tuple[Any, ...]:
-    """By time, then query, then object."""
+    """By time, then query, then object, then events."""
     oid = (0, b"") if change.oid is None else oid_order(change.oid)
-    return (change.t, change.query, change.oid is not None, oid, change.sign)
+    events = [(member.t, oid_order(member.oid)) for member in change.members or ()]
+    return (change.t, change.query, change.oid is not None, oid, change.sign, events)
 
 
 def read_changes(table: Any) -> list[Change]:
     """A changes table as the oracle's records, in the table's order."""
-    rows = table.select(["query", "t", "sign", "oid", "x", "y", "value"]).to_pylist()
-    return [Change(**{**row, "t": ticks_of(row["t"])}) for row in rows]
+    rows = table.select(list(Change._fields)).to_pylist()
+    return [Change(**{**row, "t": ticks_of(row["t"]), "members": read_members(row["members"])}) for row in rows]
+
+
+def read_members(members: list[dict[str, Any]] | None) -> tuple[Member, ...] | None:
+    """The events behind an alert."""
+    return None if members is None else tuple(Member(**{**m, "t": ticks_of(m["t"])}) for m in members)
 
 
 def assert_same_changes(got: Any, expected: Expected | list[Change]) -> None:
@@ -58,7 +64,13 @@ def show(change: Change) -> str:
     """One change on one line."""
     at = "" if change.x is None else f" at ({change.x!r}, {change.y!r})"
     value = "" if change.value is None and change.sign else f" value {change.value!r}"
-    return f"t={change.t} {change.query} {change.sign:+d} {change.oid!r}{at}{value}"
+    who = f"{change.oid!r}{at}{value}" if change.members is None else ", ".join(map(show_member, change.members))
+    return f"t={change.t} {change.query} {change.sign:+d} {who}"
+
+
+def show_member(member: Member) -> str:
+    """One event, short."""
+    return f"{member.variable}: {member.oid!r} t={member.t} ({member.x!r}, {member.y!r})"
 
 
 def assert_same_rows(got: Any, expected: Iterable[Sequence[Any]], what: str) -> None:

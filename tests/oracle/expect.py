@@ -14,6 +14,7 @@ from tests.oracle.ingest import Ingest
 from tests.oracle.rows import Oid, Row
 from tests.oracle.shapes import space_of
 from tests.oracle.statements import Reader
+from tests.oracle.triggers import fire
 from vedette.model import Statement
 
 Batch: TypeAlias = tuple[Sequence[Mapping[str, Any]], Sequence[str | Statement]]
@@ -59,9 +60,11 @@ def run(
     if finish:
         ingest.finish()
     timeline = ingest.timeline
-    world = World(space_of(kind), timeout, t_type)
+    space = space_of(kind)
+    world = World(space, timeout, t_type)
+    told = [*tell(timeline, world), *fire(timeline, space, t_type)]
     return Expected(
-        changes=tell(timeline, world),
+        changes=sorted(told, key=lambda change: (change.t, change.query)),
         answers=world.answers(),
         late=timeline.late,
         rejects=timeline.rejects,

@@ -41,7 +41,7 @@ def told(queries: str, *batches: str | tuple[str, str], kind: str = "planar", **
 
 def test_border_belongs_and_position_is_where_it_went() -> None:
     expected = oracle.run("planar", [BOX], [(rows("a 1 10 10, a 2 10.5 10, b 2 0 0"), [])])
-    assert expected.changes == [
+    assert [change[:7] for change in expected.changes] == [
         ("q", 1, +1, "a", 10.0, 10.0, None),
         ("q", 2, -1, "a", 10.5, 10.0, None),
         ("q", 2, +1, "b", 0.0, 0.0, None),
@@ -167,7 +167,7 @@ def test_timeout_at_exactly_t_plus_timeout() -> None:
 
 def test_departure_by_timeout_carries_the_last_known_position() -> None:
     expected = oracle.run("planar", [BOX], [(rows("a 1 3 4, b 9 out"), [])], timeout=3)
-    assert expected.changes[-1] == ("q", 4, -1, "a", 3.0, 4.0, None)
+    assert expected.changes[-1][:7] == ("q", 4, -1, "a", 3.0, 4.0, None)
 
 
 def test_a_tick_may_be_spread_over_batches() -> None:
@@ -256,7 +256,7 @@ def test_query_created_in_mid_stream_starts_with_the_answer_at_its_tick() -> Non
 
 def test_dropping_emits_departures_with_positions_at_that_tick() -> None:
     expected = oracle.run("planar", [BOX], [(rows("a 1 in, b 3 in"), []), (rows("a 3 7, a 9 in"), ["DROP QUERY q"])])
-    assert expected.changes == [("q", 1, 1, "a", 5.0, 5.0, None), ("q", 3, -1, "a", 7.0, 5.0, None)]
+    assert [change[:7] for change in expected.changes] == [("q", 1, 1, "a", 5.0, 5.0, None), ("q", 3, -1, "a", 7.0, 5.0, None)]
 
 
 def test_replacing_emits_the_net_difference() -> None:

@@ -18,13 +18,13 @@ from rich.text import Text
 from vedette.cli.options import read_queries
 from vedette.cli.running import open_space
 from vedette.cli.terminal import err, out
-from vedette.cli.words import describe, describe_action, find_shared, queries_of, units
+from vedette.cli.words import describe, describe_action, find_shared, queries_of, standing_of, units
 from vedette.conditions import format_timestamp
 from vedette.connectors import FileSource, read_table
 from vedette.connectors.parts import Format, write_file
 from vedette.errors import ConfigError
 from vedette.lang import parse, print_statement
-from vedette.model import CreateQuery, Statement
+from vedette.model import Create, Query, Schema, Standing, Statement, Trigger
 from vedette.pipeline.intake import bind
 from vedette.space import Space
 
@@ -35,8 +35,8 @@ def read_statements(
     path: str | None,
     columns: dict[str, str],
     tables: dict[str, Path],
-) -> tuple[list[Statement], Space]:
-    """The checked statements of a file, and the space they live in."""
+) -> tuple[list[Statement], Space, Schema | None]:
+    """The checked statements of a file, the space they live in, and the stream if an input was named."""
     text = read_queries(queries)
     space = open_space(kind, None, path, columns)
     schema = None
@@ -44,10 +44,12 @@ def read_statements(
         source = FileSource(path, columns=columns, is_lonlat=space.is_lonlat)
         schema = bind(source.schema, space, columns).schema
     joined = {name: read_table(file) for name, file in tables.items()}
-    return parse(text, space=space, schema=schema, tables=joined, filename=str(queries)), space
+    return parse(text, space=space, schema=schema, tables=joined, filename=str(queries)), space, schema
 
 
-def print_explanation(console: Console, statements: list[Statement], space: Space) -> None:
+def print_explanation(
+    console: Console, statements: list[Statement], space: Space, schema: Schema | None = None
+) -> None:
     """Each statement in its canonical form and in words, then what is shared."""
     console.print(Text(units(space), style="dim"))
     for statement in statements:
@@ -62,14 +64,33 @@ def print_explanation(console: Console, statements: list[Statement], space: Spac
             console.print(Syntax(sql, "sql", word_wrap=True, background_color="default", padding=(0, 2)))
         else:  # as it is, so that it can be pasted
             console.print(Text("  " + sql), soft_wrap=True)
-        if isinstance(statement.action, CreateQuery):
+        if isinstance(statement.action, Create):
             words = Table(box=None, show_header=False, padding=(0, 2))
             words.add_column(style="cyan", no_wrap=True)
             words.add_column()
-            for topic, line in describe(statement.action.query, space):
+            for topic, line in _lines(statement.action.query, space, schema):
                 words.add_row(topic, line)
             console.print(words)
     _print_shared(console, statements, space)
+
+
+def _lines(query: Standing, space: Space, schema: Schema | None) -> list[tuple[str, str]]:
+    """What was understood of a standing query, in the words of its kind."""
+    if isinstance(query, Query):
+        return describe(query, space)
+    if isinstance(query, Trigger):
+        from vedette.cli.graphs import describe_trigger
+
+        return describe_trigger(query, space, schema)
+    raise TypeError(f"no words for {query.kind}")
+
+
+def draw_graphs(statements: list[Statement], folder: Path, space: Space, schema: Schema | None) -> list[Path]:
+    """A picture of every trigger's constraint graph."""
+    from vedette.cli.draw import draw_trigger
+
+    triggers = [query for query in standing_of(statements) if isinstance(query, Trigger)]
+    return [draw_trigger(folder / f"{trigger.name}.svg", trigger, space, schema) for trigger in triggers]
 
 
 def _print_shared(console: Console, statements: list[Statement], space: Space) -> None:

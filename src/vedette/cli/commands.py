@@ -149,10 +149,10 @@ def check(
     """Say everything that is wrong with a file of queries, with line, column and caret; exit code 1 if anything is."""
     from vedette.cli.asking import read_statements
 
-    statements, _ = read_statements(queries, space, source, parse_map(renames or ()), parse_tables(table or ()))
-    from vedette.cli.words import queries_of
+    statements, _, _ = read_statements(queries, space, source, parse_map(renames or ()), parse_tables(table or ()))
+    from vedette.cli.words import standing_of
 
-    count = len(queries_of(statements))
+    count = len(standing_of(statements))
     message = f"OK: {len(statements)} {_plural('statement', len(statements))}, {count} {_plural('query', count)}"
     out().print(Text(message, style="green"))
 
@@ -171,12 +171,19 @@ def explain(
     ] = None,
     renames: MapOption = None,
     table: TableOption = None,
+    graphs: Annotated[
+        Path | None, typer.Option("--graphs", help="Draw the constraint graph of each trigger.", metavar="DIR")
+    ] = None,
 ) -> None:
     """Show for each query what was understood, and which conditions several queries share."""
-    from vedette.cli.asking import print_explanation, read_statements
+    from vedette.cli.asking import draw_graphs, print_explanation, read_statements
 
-    statements, where = read_statements(queries, space, source, parse_map(renames or ()), parse_tables(table or ()))
-    print_explanation(out(), statements, where)
+    statements, where, schema = read_statements(
+        queries, space, source, parse_map(renames or ()), parse_tables(table or ())
+    )
+    print_explanation(out(), statements, where, schema)
+    for path in draw_graphs(statements, graphs, where, schema) if graphs is not None else ():
+        out().print(f"drawn: {path}", soft_wrap=True)
 
 
 @app.command(

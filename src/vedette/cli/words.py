@@ -14,6 +14,7 @@ from vedette.lang import print_expr, print_place
 from vedette.lang.print import print_number
 from vedette.model import (
     Circle,
+    Create,
     CreateQuery,
     CreateRegion,
     Drop,
@@ -26,6 +27,7 @@ from vedette.model import (
     Query,
     Rect,
     Shape,
+    Standing,
     Statement,
 )
 from vedette.space import Space
@@ -64,7 +66,9 @@ def describe_action(statement: Statement, space: Space) -> str:
     elif isinstance(action, Drop):
         words = f"drops {action.kind.lower()} {action.name}"
     else:
-        words = f"query {action.query.name}" + (", in place of the one before" if action.replace else "")
+        words = f"{action.query.kind.lower()} {action.query.name}" + (
+            ", in place of the one before" if action.replace else ""
+        )
     return words
 
 
@@ -146,5 +150,10 @@ def find_shared(queries: Iterable[Query], space: Space) -> list[Shared]:
 
 
 def queries_of(statements: Iterable[Statement]) -> list[Query]:
-    """The queries that statements create, in order."""
+    """The range and kNN queries that statements create, in order."""
     return [s.action.query for s in statements if isinstance(s.action, CreateQuery)]
+
+
+def standing_of(statements: Iterable[Statement]) -> list[Standing]:
+    """Everything that statements post, in order."""
+    return [s.action.query for s in statements if isinstance(s.action, Create)]

@@ -105,11 +105,11 @@ class Conjuncts:
                 self._compare(node, expr, left[0], right[0])
                 return
         if not about:
-            self.report.add("VD201", "this condition names no variable", node, f"there are {', '.join(self.counts)}")
+            self.report.add("VD171", "this condition names no variable", node, f"there are {', '.join(self.counts)}")
             return
         hint = f"an example: {about[0]}.a < {about[-1]}.b"
         message = "a condition on two events compares one with the other: each side names one variable"
-        self.report.add("VD202", message, node, hint)
+        self.report.add("VD172", message, node, hint)
 
     def _is_within_a_set(self, expr: Expr, variable: str) -> bool:
         """`v.a <> v.a` of a set compares any two of its events."""
@@ -119,7 +119,7 @@ class Conjuncts:
     def _compare(self, node: Tree[Token], expr: Binary, a: str, b: str) -> None:
         if a == b and expr.op not in ("=", "<>"):
             message = f"any two events of {a} would have to be {expr.op} each other"
-            self.report.add("VD208", message, node, "within a set there are = and <>")
+            self.report.add("VD178", message, node, "within a set there are = and <>")
             return
         left, right = self._bare(expr.left), self._bare(expr.right)
         self.constraints.append(Compare(a, b, expr.op, left, right))  # type: ignore[arg-type]
@@ -152,18 +152,19 @@ class Conjuncts:
         if node.data == "place_inside":
             return self._inside(node)
         if node.data in ("knn_tuple", "knn_around"):
-            self.report.add("VD203", "KNN has no meaning in a trigger", node)
+            self.report.add("VD173", "KNN has no meaning in a trigger", node)
         elif node.data == "call":
             named = trees(node, "name")[0]
-            hint = did_you_mean(name_of(named), ["DISTANCE", "SPAN"])
+            known = ("DISTANCE", "SPAN")
+            hint = None if self._function(node) in known else did_you_mean(name_of(named), known)
             hint = hint or "DISTANCE(v1, v2) < d and SPAN(v) <= d stand alone, joined to the rest with AND"
-            self.report.add("VD203", f"{word(named)}(...) cannot stand here", named, hint)
+            self.report.add("VD173", f"{word(named)}(...) cannot stand here", named, hint)
         elif node.data == "measure":
             hint = "a length of time stands behind a difference of times, a distance behind DISTANCE(...)"
-            self.report.add("VD203", "a number with a unit cannot stand here", node, hint)
+            self.report.add("VD173", "a number with a unit cannot stand here", node, hint)
         else:
             hint = "conditions on one event may be joined with OR; those on two only with AND"
-            self.report.add("VD203", "this cannot stand inside another condition", node, hint)
+            self.report.add("VD173", "this cannot stand inside another condition", node, hint)
         return Value(True)
 
     def _inside(self, node: Tree[Token]) -> Expr:
@@ -176,7 +177,7 @@ class Conjuncts:
             else []
         )
         if len(args) != 2 or args[0].data != "word" or args[1].data not in ("word", "area_argument"):
-            self.report.add("VD203", form, node, "an example: INSIDE(v1, downtown)")
+            self.report.add("VD173", form, node, "an example: INSIDE(v1, downtown)")
             return Value(True)
         variable = self._variable(args[0])
         if variable is None:
@@ -231,26 +232,26 @@ class Conjuncts:
     def _distance(self, node: Tree[Token], call: Tree[Token], names: list[str], op: str, other: Node | None) -> None:
         if len(names) != 2 or op not in ("<", "<=", ">", ">="):
             form = "DISTANCE takes two variables, and is compared with <, <=, > or >="
-            self.report.add("VD203", form, node, "an example: DISTANCE(v1, v2) < 5")
+            self.report.add("VD173", form, node, "an example: DISTANCE(v1, v2) < 5")
             return
         if names[0] == names[1] and self.counts[names[0]] == 1:
             hint = f"a set has distances within: FOR 3 E AS {names[0]}"
-            self.report.add("VD203", f"{names[0]} is one event, which has no distance from itself", call, hint)
+            self.report.add("VD173", f"{names[0]} is one event, which has no distance from itself", call, hint)
             return
         distance = self._length_in_space(other)
         if distance is not None:
             if distance == 0 and op == "<":
-                self.report.add("VD204", "this can never happen: no distance is less than 0", node)
+                self.report.add("VD174", "this can never happen: no distance is less than 0", node)
                 return
             self.constraints.append(Apart(names[0], names[1], op, distance))  # type: ignore[arg-type]
 
     def _span(self, node: Tree[Token], call: Tree[Token], names: list[str], op: str, other: Node | None) -> None:
         if op not in ("<", "<="):
-            self.report.add("VD203", "SPAN is compared with < or <=", node, "an example: SPAN(v) <= 5")
+            self.report.add("VD173", "SPAN is compared with < or <=", node, "an example: SPAN(v) <= 5")
             return
         if len(set(names)) != len(names) or sum(self.counts[name] for name in names) < 2:
             hint = "an example: SPAN(v1, v2) <= 5, or SPAN(v) <= 5 where v is a set (FOR 3 E AS v)"
-            self.report.add("VD203", "SPAN takes a set, or several variables", call, hint)
+            self.report.add("VD173", "SPAN takes a set, or several variables", call, hint)
             return
         what = f"SPAN({', '.join(names)})"
         length = self._length_in_time(what, other)
@@ -259,7 +260,7 @@ class Conjuncts:
 
     def _lag(self, node: Tree[Token], earlier: str, later: str, op: str, other: Node | None) -> None:
         if op == "<>":
-            self.report.add("VD203", "a difference of times is compared with =, <, <=, > or >=", node)
+            self.report.add("VD173", "a difference of times is compared with =, <, <=, > or >=", node)
             return
         length = self._length_in_time(f"{later}.t - {earlier}.t", other)
         if length is not None:
@@ -269,7 +270,7 @@ class Conjuncts:
         difference = self._difference(side)
         if difference is None:
             hint = "an example: v2.t - v1.t IN [0, 5]"
-            self.report.add("VD203", "an interval in [ ] is one of time, behind a difference of times", node, hint)
+            self.report.add("VD173", "an interval in [ ] is one of time, behind a difference of times", node, hint)
             return
         low, high = (b for b in bounds if isinstance(b, Tree))
         self._closed(node, difference, low, high)
@@ -278,7 +279,7 @@ class Conjuncts:
         difference = self._difference(node.children[0])
         assert difference is not None
         if isinstance(node.children[1], Token):
-            self.report.add("VD203", "a difference of times has no NOT BETWEEN", node)
+            self.report.add("VD173", "a difference of times has no NOT BETWEEN", node)
             return
         self._closed(node, difference, node.children[3], node.children[5])
 
@@ -296,7 +297,7 @@ class Conjuncts:
         if a is None or b is None:
             return
         if a == b:
-            self.report.add("VD203", f"{a} cannot be before itself", node)
+            self.report.add("VD173", f"{a} cannot be before itself", node)
             return
         earlier, later = (a, b) if str(token).upper() == "BEFORE" else (b, a)
         self.constraints.append(Lag(earlier, later, ">", NO_TIME))
@@ -313,7 +314,7 @@ class Conjuncts:
         if name in self.counts:
             return name
         hint = did_you_mean(name, self.counts) or f"there are {', '.join(self.counts)}"
-        self.report.add("VD200", f"there is no variable {name}", node, hint)
+        self.report.add("VD170", f"there is no variable {name}", node, hint)
         return None
 
     def _position(self, node: Node | None) -> str | None:
@@ -322,7 +323,7 @@ class Conjuncts:
             names = trees(node, "name")
             if len(names) == 1 or name_of(names[1]) == "r":
                 return self._variable(names[0])
-        self.report.add("VD203", "a variable has to stand here", node, f"there are {', '.join(self.counts)}")
+        self.report.add("VD173", "a variable has to stand here", node, f"there are {', '.join(self.counts)}")
         return None
 
     def _time_of(self, node: Node | None) -> str | None:
@@ -351,8 +352,7 @@ class Conjuncts:
         """A number as a `number` tree, and its unit."""
         sign: list[Token] = []
         while isinstance(node, Tree) and node.data in ("negate", "keep") and not sign:
-            sign = [Token("MINUS", "-") if node.data == "negate" else Token("PLUS", "+")]
-            node = node.children[1]
+            sign, node = [c for c in node.children[:1] if isinstance(c, Token)], node.children[1]
         if isinstance(node, Tree) and node.data == "length":
             written, unit = node.children
             assert isinstance(written, Tree)
@@ -367,7 +367,7 @@ class Conjuncts:
     def _length_in_time(self, what: str, node: Node | None) -> Duration | None:
         found = self._signed(node)
         if found is None or node is None:
-            self.report.add("VD203", f"{what} is compared with a length of time", node, "an example: 5 MIN")
+            self.report.add("VD173", f"{what} is compared with a length of time", node, "an example: 5 MIN")
             return None
         number, unit = found
         self.draft.nodes[what] = node
@@ -376,7 +376,7 @@ class Conjuncts:
     def _length_in_space(self, node: Node | None) -> float | None:
         found = self._signed(node)
         if found is None:
-            self.report.add("VD203", "DISTANCE is compared with a number", node, "an example: DISTANCE(v1, v2) < 5")
+            self.report.add("VD173", "DISTANCE is compared with a number", node, "an example: DISTANCE(v1, v2) < 5")
             return None
         number, unit = found
-        return self._places.distance(Tree("quantity", [number, unit]))  # type: ignore[list-item]
+        return self._places.distance(Tree("quantity", [number, unit]), "distance")  # type: ignore[list-item]

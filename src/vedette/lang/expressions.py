@@ -166,7 +166,7 @@ class Expressions:
             known = [*self.objects, *self.tables]
             if not self.objects:
                 hint = did_you_mean(owner, known) or f"there are {', '.join(known)}"
-                self.report.add("VD200", f"there is no variable {owner}", names[0], hint)
+                self.report.add("VD170", f"there is no variable {owner}", names[0], hint)
                 return Column(name)
             hint = did_you_mean(owner, known) or f"FROM names {', '.join(sorted(known))}"
             self.report.add("VD164", f"{owner} is not a table of this query", names[0], hint)
@@ -175,10 +175,10 @@ class Expressions:
     def _unowned(self, name: str, node: Node) -> None:
         """Where there are no objects, a column is one of a variable."""
         if name in self.tables:
-            self.report.add("VD201", f"{name} is an event, not a value", node, f"an example: {name}.speed > 3")
+            self.report.add("VD171", f"{name} is an event, not a value", node, f"an example: {name}.speed > 3")
         else:
             example = f"{next(iter(self.tables), 'v')}.{name}"
-            self.report.add("VD201", f"{name} needs the variable that it belongs to", node, f"an example: {example}")
+            self.report.add("VD171", f"{name} needs the variable that it belongs to", node, f"an example: {example}")
 
 
 def depth(node: Node) -> int:

@@ -275,7 +275,7 @@ class Places:
         self.report.add("VD125", f"{number_text(number)[:40]} is not a finite number", node)
         return None
 
-    def distance(self, node: Tree[Token]) -> float | None:
+    def distance(self, node: Tree[Token], what: str = "radius") -> float | None:
         """A distance, not negative, in distance units."""
         unit = node.children[1] if node.data == "quantity" else None
         factor: float | None = 1.0
@@ -291,7 +291,7 @@ class Places:
         if value is None or factor is None:
             return None
         if value < 0:
-            self.report.add("VD123", f"the radius is negative: {_text(value)}", node)
+            self.report.add("VD123", f"the {what} is negative: {_text(value)}", node)
             return None
         return self._finite(value * factor, node)
 

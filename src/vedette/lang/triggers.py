@@ -11,7 +11,7 @@ In a draft, and in the record, columns carry no table: which variable they belon
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lark import Token, Tree
 
@@ -73,7 +73,7 @@ def build(action: Tree[Token], draft: Draft, space: SpaceKind, report: Report) -
     word = next((c for c in action.children[when + 2 :] if isinstance(c, Token) and c.type == "NAME"), None)
     if word is not None and word.upper() not in STRATEGIES:
         expected = f"expected {one_of(STRATEGIES)}"
-        report.add("VD207", f"{word} is not a strategy; {expected}", word, did_you_mean(word, STRATEGIES))
+        report.add("VD177", f"{word} is not a strategy; {expected}", word, did_you_mean(word, STRATEGIES))
     draft.body = Body(
         tuple(Variable(v.name, v.count, sorted_out.condition(v.name)) for v in variables),
         tuple(sorted_out.constraints),
@@ -91,20 +91,20 @@ def _variables(events: list[Tree[Token]], draft: Draft, report: Report) -> list[
         name = name_of(named)
         draft.nodes[name] = named
         if name_of(source) != "e":
-            report.add("VD209", f"FOR takes E, the events; found {name_of(source)}", source, "an example: FOR E AS v1")
+            report.add("VD179", f"FOR takes E, the events; found {name_of(source)}", source, "an example: FOR E AS v1")
         count = 1
         if isinstance(number, Token):
             if not number.isdigit() or not 1 <= int(number) <= MOST_EVENTS:
                 message = f"FOR n E takes a whole number from 1 to {MOST_EVENTS}; found {number[:40]}"
-                report.add("VD206", message, number)
+                report.add("VD176", message, number)
             else:
                 count = int(number)
         total += count
         if name in found:
-            report.add("VD200", f"two variables are called {name}", named)
+            report.add("VD170", f"two variables are called {name}", named)
         found[name] = Variable(name, count)
     if total > MOST_EVENTS:
-        report.add("VD206", f"a trigger takes at most {MOST_EVENTS} events; found {total}", draft.name_node)
+        report.add("VD176", f"a trigger takes at most {MOST_EVENTS} events; found {total}", draft.name_node)
     return list(found.values())
 
 
@@ -123,12 +123,16 @@ def findings(body: Body | Trigger, schema: Schema | None) -> list[Finding]:
             types.condition(variable.condition)
     for c in body.constraints:
         if isinstance(c, Compare):
-            types.condition(Binary(c.op, c.left, c.right))
-    found = types.findings
+            before, whole = len(types.findings), Binary(c.op, c.left, c.right)
+            types.condition(whole)
+            for n, found in enumerate(types.findings[before:], before):
+                if found.subject is whole:  # which was never written as such
+                    types.findings[n] = replace(found, subject=c.left)
+    told = types.findings
     if schema is not None:
         for name, length in lengths(body.constraints):
-            found += duration_findings(name, length, schema)
-    return found
+            told += duration_findings(name, length, schema)
+    return told
 
 
 def lengths(constraints: tuple[Constraint, ...]) -> list[tuple[str, Duration]]:
@@ -164,7 +168,7 @@ def bind(draft: Draft, place: Callable[[RegionName], Inside | None], report: Rep
         message = f"this can never happen: {one_of(found.constraints, 'and')} contradict each other"
         if len(found.constraints) == 1:
             message = f"this can never happen: {found.constraints[0]}"
-        report.add("VD204", message, draft.condition_node or draft.name_node)
+        report.add("VD174", message, draft.condition_node or draft.name_node)
         return None
     pair = closure.unbounded()
     if pair is not None:
@@ -172,7 +176,7 @@ def bind(draft: Draft, place: Callable[[RegionName], Inside | None], report: Rep
         what = f"{a} and {b}" if a != b else f"two events of {a}"
         example = f"{b}.t - {a}.t IN [0, 10]" if a != b else f"SPAN({a}) <= 10"
         message = f"nothing bounds the time between {what}: events would have to be kept for ever"
-        report.add("VD205", message, draft.nodes.get(b) or draft.name_node, f"add a bound, as in {example}")
+        report.add("VD175", message, draft.nodes.get(b) or draft.name_node, f"add a bound, as in {example}")
         return None
     return trigger
 

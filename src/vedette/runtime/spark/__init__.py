@@ -12,7 +12,19 @@ In: a DataFrame of updates (and one of commands). Out: a DataFrame of changes, i
     bounded.py     a bounded run, resumable, batch by batch into any sink: what `vedette run` does
 """
 
-from vedette.runtime.spark.chain import changes_over, command_folder, outputs_over
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from vedette.runtime.spark.session import session
 
+if TYPE_CHECKING:
+    from vedette.runtime.spark.chain import changes_over, command_folder, outputs_over
+
 __all__ = ["changes_over", "command_folder", "outputs_over", "session"]
+
+
+def __getattr__(name: str) -> object:
+    """Loaded when asked for, so that processes which only open a plan do not load the kernels: see `vedette`."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("vedette.runtime.spark.chain"), name)

@@ -24,9 +24,8 @@ from vedette.errors import ConfigError, SourceError
 from vedette.orders import Orders
 from vedette.pipeline.intake import Intake, bind
 from vedette.runtime.brief import Brief, brief_of
-from vedette.runtime.spark.keys import MANY_DIVISORS, key_values
+from vedette.runtime.spark.keys import MANY_DIVISORS, PARCELS, key_values
 from vedette.runtime.spark.packing import (
-    PARCELS,
     changes_unpacker,
     commands_packer,
     outputs_schema,
@@ -34,7 +33,7 @@ from vedette.runtime.spark.packing import (
     parcels_batch,
     updates_packer,
 )
-from vedette.runtime.spark.processor import STATIONS, StageProcessor
+from vedette.runtime.spark.processor import STAGES, StageProcessor, stations
 from vedette.runtime.spark.session import PARTITIONS, check_session, parallelism
 from vedette.runtime.stations import CHANGES, END, Station
 
@@ -123,7 +122,7 @@ def packed_commands(brief: Brief, commands: DataFrame) -> DataFrame:
 
 def stages(brief: Brief, packed: DataFrame, make: Callable[[Brief, int], Station] | None = None) -> DataFrame:
     """The three stages over a stream of parcels; `make` puts other stations into the same plan."""
-    for stage in STATIONS:
+    for stage in STAGES:
         told = brief if stage == "track" else brief.without_orders()
         packed = packed.groupBy("key").transformWithStateInPandas(
             StageProcessor(stage, told, make), PARCELS, "Append", "None"
@@ -133,7 +132,7 @@ def stages(brief: Brief, packed: DataFrame, make: Callable[[Brief, int], Station
 
 def static_stages(brief: Brief, packed: DataFrame) -> DataFrame:
     """The three stages over parcels that are all there."""
-    for stage in STATIONS:
+    for stage in STAGES:
         told = brief if stage == "track" else brief.without_orders()
         packed = packed.groupBy("key").applyInArrow(_whole_step(stage, told), PARCELS)
     return packed
@@ -141,7 +140,7 @@ def static_stages(brief: Brief, packed: DataFrame) -> DataFrame:
 
 def _whole_step(stage: str, brief: Brief) -> Callable[[tuple[pa.Scalar, ...], pa.Table], pa.Table]:
     def step(key: tuple[pa.Scalar, ...], table: pa.Table) -> pa.Table:
-        station = STATIONS[stage](brief, key_values().index(key[0].as_py()))
+        station = stations()[stage](brief, key_values().index(key[0].as_py()))
         parcels = list(zip(table["kind"].to_pylist(), table["payload"].to_pylist(), strict=True))
         if stage == "track":
             parcels.append((END, b""))

@@ -1,4 +1,4 @@
-"""Key values that Spark spreads evenly.
+"""Parcels as Spark's rows, and key values that Spark spreads evenly.
 
 Spark sends a row to partition hash(key) mod n. Few keys with values 0, 1, 2... can all fall into one partition. So
 station i gets a value whose hash is i modulo a number with many divisors: whatever the number of partitions is (as long
@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+PARCELS = "key int, kind string, payload binary"  # a parcel on its way, as Spark's columns
 MANY_DIVISORS = 2**6 * 3**2 * 5 * 7  # 1 to 10, 12, 14, 15, 16, 18, 20, 21, 24, 28, 30, 32, 36, 40, 42, 48, 64...
 
 

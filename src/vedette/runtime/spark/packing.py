@@ -33,7 +33,6 @@ from vedette.runtime.stations import (
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 
-PARCELS = "key int, kind string, payload binary"
 PARCEL_SCHEMA = pa.schema([("key", pa.int32()), ("kind", pa.string()), ("payload", pa.binary())])
 ROWS_A_PARCEL = 1_000_000
 TAGS = {CHANGES: "change", LATE: "late", REJECTS: "reject", REFUSED: "refused", METRICS: "metrics"}

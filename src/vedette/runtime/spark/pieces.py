@@ -3,6 +3,8 @@
 In: a shelf of files and how many make a micro-batch. Out: parcels, packed where they are read. Files come in the order
 of the shelf, not of their dates, so batches are the same on every engine. An offset is how many files were used up, the
 last of them, and the run that has ended after them, if any: every run over a shelf ends with one punctuation.
+
+Spark opens the source in four processes of its own that only count files: those open neither the shelf nor the brief.
 """
 
 from __future__ import annotations
@@ -12,18 +14,21 @@ import json
 import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadLimit, ReadMaxFiles
 
 from vedette.errors import SourceError
-from vedette.runtime.brief import Brief
-from vedette.runtime.spark.packing import PARCELS, parcels_batch
+from vedette.runtime.spark.keys import PARCELS
 from vedette.runtime.spark.worker import settle
-from vedette.runtime.stations import NOTES, Parcel, pack_end, pack_updates
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from vedette.runtime.brief import Brief
+    from vedette.runtime.stations import Parcel
 
 
 class Shelf(Protocol):
@@ -56,8 +61,10 @@ class Reading:
 def read_pieces(spark: SparkSession, reading: Reading) -> DataFrame:
     """The stream of parcels."""
     spark.dataSource.register(Pieces)
+    counted = {"names": list(reading.shelf.names), "batch_files": reading.batch_files, "run": reading.run}
     told = base64.b64encode(pickle.dumps(reading)).decode()
-    return spark.readStream.format(Pieces.name()).option("reading", told).load()
+    source = spark.readStream.format(Pieces.name()).option("counted", json.dumps(counted)).option("reading", told)
+    return source.load()
 
 
 class Pieces(DataSource):
@@ -74,7 +81,7 @@ class Pieces(DataSource):
 
     def streamReader(self, schema: Any) -> PiecesReader:  # noqa: N802 (Spark's names)
         """The reader of a stream."""
-        return PiecesReader(pickle.loads(base64.b64decode(self.options["reading"])))
+        return PiecesReader(**json.loads(self.options["counted"]), told=self.options["reading"])
 
 
 class _File(InputPartition):
@@ -88,9 +95,8 @@ class _End(InputPartition):
 class PiecesReader(DataSourceStreamReader):
     """Offsets on the driver, parcels on the workers."""
 
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
-        self.names = list(reading.shelf.names)
+    def __init__(self, names: list[str], batch_files: int, run: str, told: str) -> None:
+        self.names, self.batch_files, self.run, self.told = names, batch_files, run, told
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         """Nothing was used."""
@@ -98,7 +104,7 @@ class PiecesReader(DataSourceStreamReader):
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """A micro-batch."""
-        return ReadMaxFiles(self.reading.batch_files)
+        return ReadMaxFiles(self.batch_files)
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
         """The next files; then, once, the end."""
@@ -108,10 +114,10 @@ class PiecesReader(DataSourceStreamReader):
                 f"the checkpoint has used {used} files, the last of them {start['last']}, which is not file {used} of "
                 "the input any more; start over with --overwrite, or give the same input"
             )
-        stop = min(used + self.reading.batch_files, len(self.names))
+        stop = min(used + self.batch_files, len(self.names))
         if stop > used:
             return {"files": stop, "last": self.names[stop - 1], "end": ""}
-        return {**start, "end": self.reading.run}
+        return {**start, "end": self.run}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """A task for each file."""
@@ -122,13 +128,20 @@ class PiecesReader(DataSourceStreamReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Parcels of a file, or of the end."""
+        from vedette.runtime.spark.packing import parcels_batch
+
         yield parcels_batch(self._parcels(partition))
         settle()
 
     def _parcels(self, partition: InputPartition) -> Iterator[Parcel]:
-        brief, shelf = self.reading.brief, self.reading.shelf
+        import pyarrow as pa
+
+        from vedette.runtime.stations import NOTES, pack_end, pack_updates
+
+        reading: Reading = pickle.loads(base64.b64decode(self.told))
+        brief, shelf = reading.brief, reading.shelf
         if isinstance(partition, _End):
-            yield from pack_end(brief, self.reading.run)
+            yield from pack_end(brief, self.run)
             return
         number: int = partition.value
         tables = [shelf.schema.empty_table(), *shelf.tables(number)]

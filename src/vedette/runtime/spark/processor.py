@@ -4,37 +4,47 @@ The state of a key is a few named sections of bytes, cut into pages; after a bat
 Decoding a state is dear, so a worker keeps the stations it has worked with. Spark may give the next batch of a key to
 any worker, run a batch again, or run it twice: a kept station is used only if its token, drawn anew at every write, is
 the one in the state store.
+
+Spark opens a processor in a driver process of its own too, once per stage and start, only to ask for its state
+variables. So the brief travels closed, and what brings the kernels along is loaded at the first batch.
 """
 
 from __future__ import annotations
 
 import json
+import pickle
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from vedette.errors import StateError
-from vedette.runtime.brief import Brief
 from vedette.runtime.spark.keys import key_values
 from vedette.runtime.spark.worker import settle
-from vedette.runtime.stations import AnswerStation, Parcel, RegionStation, Sections, Station, TrackStation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from vedette.runtime.brief import Brief
+    from vedette.runtime.stations import Parcel, Sections, Station
 
 FORMAT = 1
 PAGE_BYTES = 512 * 1024
 FRAME_BYTES = 64 * 1024 * 1024  # Arrow's binary columns end at 2 GB
 IDLE_S = 900  # a worker forgets stations that it has not been asked for in so long
 
-STATIONS: dict[str, type[TrackStation] | type[RegionStation] | type[AnswerStation]] = {
-    "track": TrackStation,
-    "participate": RegionStation,
-    "assemble": AnswerStation,
-}
+STAGES = ("track", "participate", "assemble")
+
+
+def stations() -> dict[str, Callable[[Brief, int], Station]]:
+    """What makes a station of each stage."""
+    from vedette.runtime.stations import AnswerStation, RegionStation, TrackStation
+
+    return dict(zip(STAGES, (TrackStation, RegionStation, AnswerStation), strict=True))
 
 
 @dataclass
@@ -54,7 +64,14 @@ class StageProcessor(StatefulProcessor):
     """All keys of one stage; `make` makes its stations."""
 
     def __init__(self, stage: str, brief: Brief, make: Callable[[Brief, int], Station] | None = None) -> None:
-        self.stage, self.brief, self.make = stage, brief, make or STATIONS[stage]
+        self.stage, self.make = stage, make
+        self._closed = pickle.dumps(brief)
+
+    @cached_property
+    def brief(self) -> Brief:
+        """What the stations are told."""
+        opened: Brief = pickle.loads(self._closed)
+        return opened
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Two state variables: what there is, and the pages."""
@@ -90,7 +107,7 @@ class StageProcessor(StatefulProcessor):
                 "start from an empty checkpoint, or use the version that wrote it"
             )
         sections = {section: self._read(section, length) for section, length in head["sections"].items()}
-        station = self.make(self.brief, number)
+        station = (self.make or stations()[self.stage])(self.brief, number)
         if sections:
             station.load(sections)
         return _Kept(head["token"], station, sections, 0.0)
@@ -146,6 +163,9 @@ def frames(parcels: list[Parcel]) -> Iterator[pd.DataFrame]:
 
 
 def _frame(parcels: list[Parcel], values: tuple[int, ...]) -> pd.DataFrame:
+    import numpy as np
+    import pandas as pd
+
     keys, kinds, payloads = zip(*parcels, strict=True)
     return pd.DataFrame(
         {"key": np.array([values[k] for k in keys], np.int32), "kind": list(kinds), "payload": list(payloads)}

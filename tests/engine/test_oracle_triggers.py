@@ -1,0 +1,89 @@
+"""Triggers: the engine fires for exactly the tuples that brute force finds."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from tests.engine.drive import check, expect, play
+from tests.oracle import assert_same_changes
+from tests.trigger_stories import TRIGGERS, Casting, trigger_stories
+
+KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
+FEWER = settings(max_examples=settings.default.max_examples // 3)  # type: ignore[union-attr]
+SETS = ((2,), (3,), (4,), (5,), (2, 1), (1, 3), (2, 2), (1, 2, 1), (3, 2))
+SEVERAL = ((1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1, 1), (2, 1), (1, 2, 1))
+STREAM = TRIGGERS.but(disorder=True, mess=True, timeouts=True)
+
+
+@KINDS
+def test_the_stories_are_worth_telling(kind: str) -> None:
+    """Something fires in a good share of them."""
+    told = []
+
+    @settings(max_examples=60, phases=[Phase.generate], database=None)
+    @given(data=st.data())
+    def tell(data: st.DataObject) -> None:
+        told.append(any(change.members for change in expect(data.draw(trigger_stories(kind))).changes))
+
+    tell()
+    assert sum(told) >= 0.4 * len(told), f"{sum(told)} of {len(told)} stories fire"
+
+
+@KINDS
+@given(data=st.data())
+def test_triggers_of_all_kinds(kind: str, data: st.DataObject) -> None:
+    check(data.draw(trigger_stories(kind)))
+
+
+@KINDS
+@FEWER
+@given(data=st.data())
+def test_sets_of_events(kind: str, data: st.DataObject) -> None:
+    check(data.draw(trigger_stories(kind, casting=Casting(casts=SETS))))
+
+
+@KINDS
+@FEWER
+@given(data=st.data())
+def test_events_with_one_key(kind: str, data: st.DataObject) -> None:
+    casting = Casting(casts=SEVERAL, comparisons="key", nearness=data.draw(st.sampled_from(["none", "mixed"])))
+    check(data.draw(trigger_stories(kind, casting=casting)))
+
+
+@KINDS
+@FEWER
+@given(data=st.data())
+def test_events_near_each_other(kind: str, data: st.DataObject) -> None:
+    casting = Casting(casts=SEVERAL, comparisons="none", nearness="all", unary=False)
+    check(data.draw(trigger_stories(kind, TRIGGERS.but(max_rows=24), casting)))
+
+
+@FEWER
+@given(data=st.data())
+def test_time_alone(data: st.DataObject) -> None:
+    """Nothing but bounds on time, many triggers at once: what expires too early is missed, what repeats is too much."""
+    casting = Casting(casts=SEVERAL, comparisons="none", nearness="none")
+    check(data.draw(trigger_stories("planar", TRIGGERS.but(max_queries=8, max_rows=20), casting)))
+
+
+@KINDS
+@given(data=st.data())
+def test_a_stream_in_disorder(kind: str, data: st.DataObject) -> None:
+    check(data.draw(trigger_stories(kind, STREAM)))
+
+
+@KINDS
+@given(data=st.data())
+def test_triggers_that_come_and_go(kind: str, data: st.DataObject) -> None:
+    check(data.draw(trigger_stories(kind, STREAM.but(commands=True))))
+
+
+@KINDS
+@FEWER
+@given(data=st.data())
+def test_triggers_beside_queries(kind: str, data: st.DataObject) -> None:
+    story = data.draw(trigger_stories(kind, STREAM.but(commands=True, filters=True, max_queries=2)))
+    buckets, regions = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 4))
+    assert_same_changes(play(story, buckets=buckets, regions=regions).changes, expect(story))
