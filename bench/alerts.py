@@ -1,4 +1,4 @@
-"""`vedette bench alerts`: what it costs to keep thousands of formulas over location constraints true, and what sharing saves.
+"""`vedette bench alerts`: what thousands of formulas over location constraints cost, and what sharing saves.
 
 The cases are those of the paper on decision diagrams over location constraints: 5,000 objects, formulas of 5 elementary
 constraints of 4 objects each. A share of the constraints is repeated from other formulas, a share of them depends on
@@ -91,9 +91,7 @@ def lattice_or_scan(existing: int, added: int, seed: int) -> dict[str, float]:
         lattice.insert(objects)
     filled = time.perf_counter() - begun
     begun = time.perf_counter()
-    by_lattice = []
-    for objects in sets[existing:]:
-        by_lattice.append((lattice.supersets(objects), lattice.subsets(objects)))
+    by_lattice = [(lattice.supersets(objects), lattice.subsets(objects)) for objects in sets[existing:]]
     looked_up = time.perf_counter() - begun
     begun = time.perf_counter()
     for objects in sets[existing:]:
@@ -224,7 +222,20 @@ def show(result: dict[str, Any]) -> None:
     """The figures as tables."""
     console = Console(width=140)
     table = Table(title="One update of every object, one core", title_justify="left")
-    for head in ("case", "formulas", "repeated", "dependent", "ms", "kB", "constraints", "nodes", "computed", "inferred", "walked", "registered in s"):
+    for head in (
+        "case",
+        "formulas",
+        "repeated",
+        "dependent",
+        "ms",
+        "kB",
+        "constraints",
+        "nodes",
+        "computed",
+        "inferred",
+        "walked",
+        "registered in s",
+    ):
         table.add_column(head, justify="left" if head == "case" else "right")
     for c in result["cases"]:
         table.add_row(
@@ -240,7 +251,8 @@ def show(result: dict[str, Any]) -> None:
         )
     for each in result["combinations"]:
         console.print(
-            f"{each['count']} combinations, {each['repetition']:.0%} repeated: {each['terms']} terms, {each['ms']:.1f} ms a tick"
+            f"{each['count']} combinations, {each['repetition']:.0%} repeated: "
+            f"{each['terms']} terms, {each['ms']:.1f} ms a tick"
         )
     for each in result["targets"]:
         console.print(f"{'met    ' if each['met'] else 'NOT MET'} {each['target']}: {each['found']:.2f}")

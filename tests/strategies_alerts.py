@@ -92,7 +92,7 @@ def is_valid(scene: Scene, regions: list[str], statement: str) -> bool:
 @st.composite
 def bodies(draw: Draw, scene: Scene, regions: list[str], what: str) -> tuple[str, str]:
     """A kind of statement, and all of it after the name."""
-    kind = draw(st.sampled_from(["ALERT", "QUERY"])) if what == "both" else what
+    kind: str = draw(st.sampled_from(["ALERT", "QUERY"])) if what == "both" else what
     for _ in range(3):
         text = f"WHEN {draw(formulas(constraints(scene), 5))}" if kind == "ALERT" else f"AS {draw(combinations(scene))}"
         if is_valid(scene, regions, f"CREATE {kind} x {text};"):
@@ -118,7 +118,7 @@ def commands(draw: Draw, scene: Scene, regions: list[str], what: str, kinds: dic
         _, text = draw(bodies(scene, regions, kind))
         return f"{written}CREATE OR REPLACE {kind} {name} {text};"
     kind, text = draw(bodies(scene, regions, what))
-    name = f"n{draw(st.integers(0, 2**30))}"
+    name = f"{kind.lower()}{draw(st.integers(0, 2**30))}"  # a name is of one kind for ever
     if at is None:
         kinds[name] = kind
     return f"{written}CREATE OR REPLACE {kind} {name} {text};"

@@ -17,8 +17,8 @@ from typing import Literal
 
 from vedette.compiled import inline
 from vedette.errors import ConfigError
+from vedette.model.terms import EARTH_RADIUS_M as EARTH_RADIUS_M
 
-EARTH_RADIUS_M = 6_371_008.8
 RADIANS_PER_DEGREE = math.pi / 180.0
 DEGREES_PER_RADIAN = 180.0 / math.pi
 OUTWARDS = 1e-9  # relative and absolute slack of bounding boxes; far above rounding, far below a cell

@@ -1,9 +1,9 @@
-"""Alerts and combinations against brute force: all constraints, come and gone mid-stream, with timeouts and disorder."""
+"""Alerts and combinations against brute force: all constraints, mid-stream, with timeouts and disorder."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests import oracle
@@ -12,16 +12,20 @@ from tests.strategies import EVERYTHING
 from tests.strategies_alerts import alert_stories
 
 KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
+# Each of these plays a whole run and asks brute force: a fraction of the examples that other properties get.
+FEWER = settings(max_examples=max(20, settings().max_examples // 8))
 ALL = EVERYTHING.but(max_rows=32, max_queries=4)
 
 
 @KINDS
+@FEWER
 @given(data=st.data())
 def test_oracle_alerts(kind: str, data: st.DataObject) -> None:
     check(data.draw(alert_stories(kind, "ALERT", ALL)))
 
 
 @KINDS
+@FEWER
 @given(data=st.data())
 def test_oracle_alerts_over_buckets_and_regions(kind: str, data: st.DataObject) -> None:
     story = data.draw(alert_stories(kind, "ALERT", ALL))
@@ -32,12 +36,14 @@ def test_oracle_alerts_over_buckets_and_regions(kind: str, data: st.DataObject) 
 
 
 @KINDS
+@FEWER
 @given(data=st.data())
 def test_oracle_combinations(kind: str, data: st.DataObject) -> None:
     check(data.draw(alert_stories(kind, "QUERY", ALL)))
 
 
 @KINDS
+@FEWER
 @given(data=st.data())
 def test_oracle_both_over_buckets_and_regions(kind: str, data: st.DataObject) -> None:
     story = data.draw(alert_stories(kind, "both", ALL))

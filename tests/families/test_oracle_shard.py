@@ -14,7 +14,7 @@ from tests.oracle import circles
 from tests.oracle.sphere import unit_vector
 from vedette.kernels.judge import Counts, Happenings
 from vedette.model import Inside, Rect
-from vedette.model.alert import Diameter, Distance, ReverseNearest, InsideOf
+from vedette.model.alert import Diameter, Distance, InsideOf, ReverseNearest
 from vedette.model.formula import AllOf, AnyOf, Negation, distinct, holds
 from vedette.pipeline import state
 from vedette.pipeline.alerts.shard import Shard
@@ -82,7 +82,7 @@ class World:
         else:
             return self.counts.get(term, 0) < term.k
         limit = circles.limit(term.distance, self.on_sphere)
-        return measure < limit if term.op == "<" else measure > limit
+        return bool(measure < limit if term.op == "<" else measure > limit)
 
     def tick(self, t: int) -> list[tuple[int, str, bool]]:
         news = []

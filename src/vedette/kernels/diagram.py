@@ -1,7 +1,7 @@
 """Shared decision diagrams as arrays: is a formula true?
 
-In: nodes (variable, edge if false, edge if true) and the truth of the variables. Out: truth. An edge is twice the number
-of a node, plus one where the meaning is turned round; node 0 is TRUE.
+In: nodes (variable, edge if false, edge if true) and the truth of the variables. Out: truth. An edge is twice the
+number of a node, plus one where the meaning is turned round; node 0 is TRUE.
 """
 
 from __future__ import annotations

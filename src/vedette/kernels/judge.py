@@ -43,7 +43,7 @@ class Counts(NamedTuple):
 
     t: I64
     constraint: I32
-    count: I64
+    number: I64
 
 
 class Wake(NamedTuple):
@@ -69,8 +69,8 @@ class Constraints(NamedTuple):
     """Elementary constraints. Those of `object` are rows first .. first + length, sorted by id.
 
     limit: the measure that the distance stands for, or k. p: the point, or the parameters of a shape. bound: what is
-    known of the measure. missing: objects without a position. often: how many times it was computed. The alerts over a constraint are
-    alert[use[c] : use[c + 1]].
+    known of the measure. missing: objects without a position. often: how many times it was computed. The alerts over
+    a constraint are alert[use[c] : use[c + 1]].
     """
 
     kind: I8
@@ -84,7 +84,7 @@ class Constraints(NamedTuple):
     value: B1
     bound: F64
     missing: I32
-    count: I64
+    counted: I64
     often: I64
     use: I64
     alert: I32
@@ -181,7 +181,7 @@ def judge(
         widest = max(widest, s.length[c])
     points = np.zeros((widest, 3))
     # Arrays by themselves: to take one out of a named tuple in an inner loop costs more than what is done with it.
-    kinds, firsts, lengths, limits, counted = s.kind, s.first, s.length, s.limit, s.count
+    kinds, firsts, lengths, limits, counted = s.kind, s.first, s.length, s.limit, s.counted
     values, bounds, missing, often, use, use_alert = s.value, s.bound, s.missing, s.often, s.use, s.alert
     shape, part, parameters, objects = s.shape, s.part, s.p, s.object
     link_start, link_source, link_need, link_upper = links.start, links.source, links.need, links.upper
@@ -234,7 +234,7 @@ def judge(
                     n_touched += 1
         while j < len(counts.t) and counts.t[j] == t:
             c = counts.constraint[j]
-            counted[c] = counts.count[j]
+            counted[c] = counts.number[j]
             j += 1
             if decided[c] != -now:
                 decided[c] = -now

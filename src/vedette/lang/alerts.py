@@ -25,7 +25,7 @@ from vedette.lang.words import CONSTRAINTS, did_you_mean, one_of
 from vedette.model import Inside, Schema, Standing
 from vedette.model.alert import Alert, Diameter, Distance, Elementary, InsideOf, ReverseNearest
 from vedette.model.formula import AllOf, AnyOf, Negation, distinct
-from vedette.space import EARTH_RADIUS_M
+from vedette.model.terms import EARTH_RADIUS_M
 
 FORMS = {
     "DIAMETER": "DIAMETER(id, ...) < distance",
@@ -70,7 +70,9 @@ class AlertKind:
         judged = verdict(formula, [t for t in found if _never(t, draft.body.lonlat)], _implications(found))
         where = draft.nodes["formula"]
         if judged == "never":
-            report.add("VD244", f"the alert {draft.name} can never be true", where, "no positions of its objects make it true")
+            report.add(
+                "VD244", f"the alert {draft.name} can never be true", where, "no positions of its objects make it true"
+            )
         elif judged == "always":
             report.add("VD245", f"the alert {draft.name} is always true", where, "wherever the objects are, it holds")
         elif judged == "too wide":
@@ -129,8 +131,9 @@ class _Terms:
         return Distance(*point, objects, op, distance)  # type: ignore[arg-type]
 
     def _reverse(self, node: Tree[Token]) -> ReverseNearest | None:
-        if node.children[-1] is not None:
-            self.report.add("VD242", "RKNN is not compared with anything", node.children[-2], f"write {FORMS['RKNN']}")
+        compared: Any = node.children[-2]
+        if compared is not None:
+            self.report.add("VD242", "RKNN is not compared with anything", compared, f"write {FORMS['RKNN']}")
             return None
         point, rest = self._point(node, "RKNN"), node.children[2:-2]
         if point is None:
@@ -185,7 +188,7 @@ class _Terms:
         if float(number_text(number)) < 0:
             self.report.add("VD243", f"the distance is negative: {number_text(number)[:30]}", quantity)
             return "<", None
-        return str(op), self.places.distance(quantity)
+        return str(op), self.places.distance(quantity, "distance")
 
 
 def _bound(formula: Any, place: Callable[[RegionName], Inside | None]) -> Any:

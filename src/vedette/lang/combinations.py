@@ -32,13 +32,11 @@ def build_where(node: Node, draft: Draft, expressions: Expressions, places: Plac
         return [None]
     for conjunct in _conjuncts(node):
         if has_place(conjunct):
-            formulas.append(
-                formula_of(conjunct, ("or_", "and_", "not_"), lambda term: _term(term, places, report))
-            )
+            formulas.append(formula_of(conjunct, ("or_", "and_", "not_"), lambda term: _term(term, places, report)))
         else:
             conditions.append(conjunct)
-    for conjunct in conditions:
-        expr = expressions.build(conjunct)
+    for condition in conditions:
+        expr = expressions.build(condition)
         if expr is not None:
             draft.condition = expr if draft.condition is None else _both(draft.condition, expr, expressions, node)
     return formulas

@@ -80,7 +80,7 @@ def verdict(formula: Any, never: Iterable[Any] = (), implications: Iterable[Impl
     bdd.configure(reordering=False)
     bdd.declare(*names.values())
 
-    def apply(connective: str, roots: list[Any]) -> Any:
+    def apply(connective: Literal["and", "or"], roots: list[Any]) -> Any:
         result = roots[0]
         for root in roots[1:]:
             result = bdd.apply(connective, result, root)

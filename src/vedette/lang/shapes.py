@@ -95,10 +95,6 @@ class Places:
         """A point, from two arguments."""
         return self._centre(self._number(x), self._number(y), x, y)
 
-    def distance(self, node: Tree[Token]) -> float | None:
-        """A distance in distance units, from an argument."""
-        return self._distance(node)
-
     # ------------------------------------------------------------------------------------------------ regions
 
     def _polygon(self, node: Tree[Token]) -> Polygon | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from typing import Any
 
-from vedette.model.alert import Diameter, Distance, ReverseNearest, InsideOf
+from vedette.model.alert import Diameter, Distance, InsideOf, ReverseNearest
 from vedette.model.formula import AllOf, AnyOf, Negation
 from vedette.model.terms import Circle, Inside, MovingCircle, MovingRect, Nearest, Polygon, Rect
 

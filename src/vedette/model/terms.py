@@ -30,6 +30,8 @@ class Duration:
 
 NO_TIME = Duration(0)
 
+EARTH_RADIUS_M = 6_371_008.8
+
 # --------------------------------------------------------------------------------------------- shapes
 
 Ring: TypeAlias = tuple[tuple[float, float], ...]  # closed: first point == last point

@@ -268,9 +268,7 @@ class Assemble:
         self._candidates = (queries.qid[candidates.query], candidates)
         return _in_query_order([steps.where(~of_knn), _Steps(*picked)], len(queries))
 
-    def _combined(
-        self, queries: _Registry, combinations: _Combinations, steps: _Steps, created: list[int]
-    ) -> _Steps:
+    def _combined(self, queries: _Registry, combinations: _Combinations, steps: _Steps, created: list[int]) -> _Steps:
         """Replace the members of terms by those of the queries that are made of them."""
         of_term = queries.is_term[steps.query]
         some = steps.where(of_term)
@@ -511,7 +509,13 @@ class Assemble:
         queries, registry = _queries(self._standing)
         self._queries, self._registry = dict(queries), registry.copy()
         self._places = _Places(*(a[f"places.{n}"] for n in ("gid", "x", "y", "values", "oid")))
-        kinds: dict[str, Any] = {"candidates": Candidates, "pairs": Pairs, "members": Members, "totals": Totals, "joined": Joined}
+        kinds: dict[str, Any] = {
+            "candidates": Candidates,
+            "pairs": Pairs,
+            "members": Members,
+            "totals": Totals,
+            "joined": Joined,
+        }
         for name, kind in kinds.items():
             columns = kind(*(a[f"{name}.{field}"] for field in kind._fields))
             setattr(self, "_" + name, (a[f"{name}.qid"], columns))

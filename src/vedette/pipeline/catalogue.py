@@ -15,7 +15,20 @@ from typing import Any, Generic, TypeAlias, TypeVar
 from vedette.families import Plan, plan_query, plan_reverse
 from vedette.families.alerts import Placement
 from vedette.lang import parse, print_expr, print_query, print_statement
-from vedette.model import Alert, Area, Combination, Create, CreateRegion, Drop, Expr, Inside, Query, Schema, Standing, Statement
+from vedette.model import (
+    Alert,
+    Area,
+    Combination,
+    Create,
+    CreateRegion,
+    Drop,
+    Expr,
+    Inside,
+    Query,
+    Schema,
+    Standing,
+    Statement,
+)
 from vedette.model.alert import ReverseNearest
 from vedette.model.formula import AllOf, AnyOf, Negation, distinct, fold
 from vedette.model.places import with_insides
@@ -341,9 +354,7 @@ class Catalogue:
             "next": self._next,
             "regions": [print_statement(Statement(CreateRegion(n, a)), self.space) for n, a in self.regions.items()],
             "queries": [[e.qid, self._text(e), e.filter, e.measure, e.focal] for e in self.queries.values()],
-            "others": [
-                [e.qid, self._text(e), e.shard if isinstance(e, Placed) else -1] for e in self.others.values()
-            ],
+            "others": [[e.qid, self._text(e), e.shard if isinstance(e, Placed) else -1] for e in self.others.values()],
             "hidden": {_text_of(key): [e.qid, e.filter, e.focal] for key, e in self._hidden.items()},
             "free": [shared.free_numbers() for shared in (self.filters, self.measures, self.focals)],
         }

@@ -94,7 +94,7 @@ class ReverseCircles:
         else:
             dx, dy = x - point[:, 0], y - point[:, 1]
             d2 = dx * dx + dy * dy
-        p[:, 2] = np.nextafter(d2, -np.inf)
+        p[:, 2] = np.maximum(np.nextafter(d2, -np.inf), 0.0)
         return QueryMoves(t, disc, on & (d2 > 0.0), p, gid)
 
     # ------------------------------------------------------------------------------------ save and load

@@ -18,11 +18,11 @@ from vedette.kernels.arrays import I64
 from vedette.kernels.judge import Counts, Happenings
 from vedette.model.plain import from_plain
 from vedette.pipeline import state
+from vedette.pipeline.alerts.shard import Shard
 from vedette.pipeline.alerts.track import EVENTS
 from vedette.pipeline.assemble import Changes
 from vedette.pipeline.messages import Letter
 from vedette.pipeline.setup import Setup
-from vedette.pipeline.alerts.shard import Shard
 
 VERSION = 1
 COUNTS = {"t": np.int64, "qid": np.int64, "count": np.int64}
@@ -91,9 +91,7 @@ class AlertAnswers:
             due = max(self._pending, self._first)
             if stop is None or due < stop:
                 wake_at, self._pending = due, None
-        return self.shard.run(
-            happenings, Counts(counts["t"][c][known], counted, counts["count"][c][known]), wake_at
-        )
+        return self.shard.run(happenings, Counts(counts["t"][c][known], counted, counts["count"][c][known]), wake_at)
 
     def _apply(self, c: int, commands: list[dict[str, Any]]) -> list[News]:
         """Alerts come and go at tick c; out: the end of those that were true and have no successor."""

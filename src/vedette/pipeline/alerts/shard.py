@@ -189,7 +189,7 @@ class Shard:
 
         Objects and constraints go by their numbers (`bodies`, `counted`). wake_at None: what is new waits on.
         """
-        self._make_arrays()
+        self.prepare()
         assert self._arrays is not None
         constraints, edges, links, alerts = self._arrays
         none = np.zeros(0, np.int32)
@@ -221,7 +221,8 @@ class Shard:
             (when, self._names[a], v) for when, a, v in zip(t.tolist(), alert.tolist(), value.tolist(), strict=True)
         ]
 
-    def _make_arrays(self) -> None:
+    def prepare(self) -> None:
+        """Make what kernels need of alerts that came or went."""
         if not self._is_stale:
             return
         self._is_stale = False

@@ -7,6 +7,7 @@ hear anything: alerts at home here, ids and numbers of objects, their events, an
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,7 +41,7 @@ class AlertTrack:
     """The objects of one bucket that alerts are about."""
 
     def __init__(self, home: Home, sections: dict[str, bytes]) -> None:
-        self.metrics: dict[str, int] = {}
+        self.metrics: Mapping[str, int] = {}
         self._home = home
         self._users: Counter[tuple[int, int]] = Counter()  # alerts by shard and slot
         self._wanted: dict[int, B1] = {}  # by shard: which slots it wants to hear of
