@@ -107,7 +107,7 @@ def commands(draw: Draw, scene: Scene, regions: list[str], what: str, kinds: dic
     written = "" if at is None else f"AT {at} " if scene.t_type == "long" else ""
     if at is not None and scene.t_type != "long":
         written = f"AT '{DAY + timedelta(seconds=at):%FT%TZ}' "
-    if kinds and draw(st.integers(0, 2)):
+    if kinds and draw(st.sampled_from([True, True, False])):
         name = draw(st.sampled_from(sorted(kinds)))
         kind = kinds[name]
         if draw(st.booleans()):

@@ -17,7 +17,24 @@ from typing import Literal
 
 from vedette.compiled import inline
 from vedette.errors import ConfigError
-from vedette.model.terms import EARTH_RADIUS_M as EARTH_RADIUS_M
+from vedette.model.terms import EARTH_RADIUS_M
+
+__all__ = [
+    "DEGREES_PER_RADIAN",
+    "EARTH_RADIUS_M",
+    "OUTWARDS",
+    "RADIANS_PER_DEGREE",
+    "Space",
+    "box_has",
+    "chord2",
+    "disc_box",
+    "lonlat",
+    "planar",
+    "planar_d2",
+    "sincos_degrees",
+    "sphere_d2",
+    "unit_vector",
+]
 
 RADIANS_PER_DEGREE = math.pi / 180.0
 DEGREES_PER_RADIAN = 180.0 / math.pi

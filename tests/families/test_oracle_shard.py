@@ -80,9 +80,9 @@ class World:
             x, y = self.places[term.object]
             return 0.0 <= x <= 2.0 and 0.0 <= y <= 2.0
         else:
-            return self.counts.get(term, 0) < term.k
+            return bool(self.counts.get(term, 0) < term.k)
         limit = circles.limit(term.distance, self.on_sphere)
-        return bool(measure < limit if term.op == "<" else measure > limit)
+        return measure < limit if term.op == "<" else measure > limit
 
     def tick(self, t: int) -> list[tuple[int, str, bool]]:
         news = []
