@@ -14,6 +14,7 @@ from datetime import timedelta
 from itertools import combinations, pairwise
 from typing import Literal
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from tests.oracle.shapes import point, space_of
@@ -96,9 +97,7 @@ class Plot:
     def distances(self, one: Part, other: Part) -> list[float]:
         """What the space compares, for every two witnesses of the parts (of the part, if they are the same)."""
         space = space_of(self.scene.kind)
-        pairs = (
-            combinations(one.places, 2) if one is other else ((p, q) for p in one.places for q in other.places)
-        )
+        pairs = combinations(one.places, 2) if one is other else ((p, q) for p in one.places for q in other.places)
         return [space.distance2(point(*p), point(*q)) for p, q in pairs]
 
 
@@ -318,11 +317,13 @@ def distances(draw: Draw, plot: Plot, nearness: str) -> list[str]:
     """Bounds that hold all variables together, some of them, or none; sometimes lower bounds too."""
     if nearness == "none":
         return []
-    parts, found = plot.parts, []
+    parts = plot.parts
     tight = nearness == "all" or draw(st.booleans())
-    for part in parts:
-        if part.is_set and (tight or draw(st.booleans())):
-            found.append(draw(apart_in_space(plot, part, part, "< <=")))
+    found = [
+        draw(apart_in_space(plot, part, part, "< <="))
+        for part in parts
+        if part.is_set and (tight or draw(st.booleans()))
+    ]
     for n, part in enumerate(parts[1:], 1):
         if tight or not draw(st.integers(0, 2)):
             found.append(draw(apart_in_space(plot, parts[draw(st.integers(0, n - 1))], part, "< <=")))
@@ -391,6 +392,12 @@ def commands(draw: Draw, scene: Scene, casting: Casting, names: dict[str, bool])
 
 
 TRIGGERS = Wanted(timestamps=True, min_rows=12, max_rows=32, max_queries=3)
+
+
+def one_in(n: int) -> settings:
+    """Settings for a property that has brothers: one in n of the profile's examples."""
+    assert settings.default is not None
+    return settings(max_examples=max(5, settings.default.max_examples // n))
 
 
 @st.composite

@@ -69,8 +69,9 @@ class Orders:
         self._take(sql, at, "<sql>")
 
     def drop(self, name: str) -> None:
-        """Drop a query; runs pick it up at their next batch."""
-        self._take(f"DROP QUERY {quote_name(name.lower())};", None, "<drop>")
+        """Drop a query, or another standing statement; runs pick it up at their next batch."""
+        kind = self._catalog.kind_of(name.lower()) or "QUERY"
+        self._take(f"DROP {kind} {quote_name(name.lower())};", None, "<drop>")
 
     def _take(self, text: str, at: int | str | datetime | None, filename: str) -> None:
         tick = None if at is None else _tick(at)

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from tests.engine.drive import check, expect, play
 from tests.oracle import assert_same_changes
-from tests.trigger_stories import TRIGGERS, Casting, trigger_stories
+from tests.trigger_stories import TRIGGERS, Casting, one_in, trigger_stories
 
 KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
-FEWER = settings(max_examples=settings.default.max_examples // 3)  # type: ignore[union-attr]
 SETS = ((2,), (3,), (4,), (5,), (2, 1), (1, 3), (2, 2), (1, 2, 1), (3, 2))
 SEVERAL = ((1, 1), (1, 1, 1), (1, 1, 1), (1, 1, 1, 1), (1, 1, 1, 1, 1), (2, 1), (1, 2, 1))
 STREAM = TRIGGERS.but(disorder=True, mess=True, timeouts=True)
@@ -32,20 +31,21 @@ def test_the_stories_are_worth_telling(kind: str) -> None:
 
 
 @KINDS
+@one_in(3)
 @given(data=st.data())
 def test_triggers_of_all_kinds(kind: str, data: st.DataObject) -> None:
     check(data.draw(trigger_stories(kind)))
 
 
 @KINDS
-@FEWER
+@one_in(6)
 @given(data=st.data())
 def test_sets_of_events(kind: str, data: st.DataObject) -> None:
     check(data.draw(trigger_stories(kind, casting=Casting(casts=SETS))))
 
 
 @KINDS
-@FEWER
+@one_in(7)
 @given(data=st.data())
 def test_events_with_one_key(kind: str, data: st.DataObject) -> None:
     casting = Casting(casts=SEVERAL, comparisons="key", nearness=data.draw(st.sampled_from(["none", "mixed"])))
@@ -53,14 +53,14 @@ def test_events_with_one_key(kind: str, data: st.DataObject) -> None:
 
 
 @KINDS
-@FEWER
+@one_in(7)
 @given(data=st.data())
 def test_events_near_each_other(kind: str, data: st.DataObject) -> None:
     casting = Casting(casts=SEVERAL, comparisons="none", nearness="all", unary=False)
     check(data.draw(trigger_stories(kind, TRIGGERS.but(max_rows=24), casting)))
 
 
-@FEWER
+@one_in(5)
 @given(data=st.data())
 def test_time_alone(data: st.DataObject) -> None:
     """Nothing but bounds on time, many triggers at once: what expires too early is missed, what repeats is too much."""
@@ -69,19 +69,14 @@ def test_time_alone(data: st.DataObject) -> None:
 
 
 @KINDS
+@one_in(2)
 @given(data=st.data())
-def test_a_stream_in_disorder(kind: str, data: st.DataObject) -> None:
-    check(data.draw(trigger_stories(kind, STREAM)))
-
-
-@KINDS
-@given(data=st.data())
-def test_triggers_that_come_and_go(kind: str, data: st.DataObject) -> None:
+def test_triggers_that_come_and_go_in_a_stream_in_disorder(kind: str, data: st.DataObject) -> None:
     check(data.draw(trigger_stories(kind, STREAM.but(commands=True))))
 
 
 @KINDS
-@FEWER
+@one_in(10)
 @given(data=st.data())
 def test_triggers_beside_queries(kind: str, data: st.DataObject) -> None:
     story = data.draw(trigger_stories(kind, STREAM.but(commands=True, filters=True, max_queries=2)))

@@ -256,7 +256,10 @@ def test_query_created_in_mid_stream_starts_with_the_answer_at_its_tick() -> Non
 
 def test_dropping_emits_departures_with_positions_at_that_tick() -> None:
     expected = oracle.run("planar", [BOX], [(rows("a 1 in, b 3 in"), []), (rows("a 3 7, a 9 in"), ["DROP QUERY q"])])
-    assert [change[:7] for change in expected.changes] == [("q", 1, 1, "a", 5.0, 5.0, None), ("q", 3, -1, "a", 7.0, 5.0, None)]
+    assert [change[:7] for change in expected.changes] == [
+        ("q", 1, 1, "a", 5.0, 5.0, None),
+        ("q", 3, -1, "a", 7.0, 5.0, None),
+    ]
 
 
 def test_replacing_emits_the_net_difference() -> None:

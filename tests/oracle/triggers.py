@@ -11,7 +11,7 @@ import math
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from tests.oracle.answers import Change, Member, length
 from tests.oracle.conditions import evaluate, operate, satisfied
@@ -57,9 +57,7 @@ def fire(timeline: Timeline, space: Plane, t_type: str) -> list[Change]:
     end = timeline.frontiers[-1] if timeline.frontiers else None
     if end is None:
         return []
-    events = [
-        row for tick, rows in timeline.effects.items() for row in rows.values() if row.t == tick and row.t < end
-    ]
+    events = [row for tick, rows in timeline.effects.items() for row in rows.values() if row.t == tick and row.t < end]
     changes = [
         change
         for stand in stands(timeline)
@@ -88,9 +86,7 @@ def alerts(trigger: Trigger, events: list[Row], space: Plane, t_type: str) -> It
     """One change for each tuple of different events."""
     places = [variable for variable in trigger.variables for _ in range(variable.count)]
     for tuple_ in tuples(Trial(trigger, space, t_type), places, sorted(events, key=moment), []):
-        members = tuple(
-            Member(variable.name, e.oid, e.t, e.x, e.y) for variable, e in zip(places, tuple_, strict=True)
-        )
+        members = tuple(Member(variable.name, e.oid, e.t, e.x, e.y) for variable, e in zip(places, tuple_, strict=True))
         yield Change(trigger.name, max(e.t for e in tuple_), 1, None, None, None, None, members)
 
 
@@ -192,11 +188,11 @@ def settled(condition: Expr, event: Row, space: Plane) -> Expr:
     """The condition with every INSIDE in it decided."""
     if isinstance(condition, Within):
         return Value(contains(space, condition.place.shape, event))
-    changes = {}
+    changes: dict[str, Any] = {}
     for part in fields(condition):
-        value = getattr(condition, part.name)
+        value: Any = getattr(condition, part.name)
         if is_dataclass(value):
-            changes[part.name] = settled(value, event, space)  # type: ignore[arg-type]
+            changes[part.name] = settled(cast(Expr, value), event, space)
         elif isinstance(value, tuple):
             changes[part.name] = tuple(settled(item, event, space) for item in value)
     return replace(condition, **changes)

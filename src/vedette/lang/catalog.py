@@ -125,6 +125,11 @@ class Catalog:
             there = act.what if act.creates else None
         return there
 
+    def kind_of(self, name: str) -> str | None:
+        """What a name stands for after everything known has happened, regions aside."""
+        acts = self._acts.get(("QUERY", name), ())
+        return acts[-1].what if acts and acts[-1].creates else None
+
     def region(self, name: str, before: Act | None = None) -> Area | None:
         """The area of a region just before an act (None: after everything known)."""
         area: Area | None = None

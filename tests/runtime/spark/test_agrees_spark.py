@@ -18,6 +18,7 @@ from tests.engine.seeded import story as seeded
 from tests.oracle.compare import read_changes
 from tests.runtime.spark.drive import play_on_spark
 from tests.strategies import EVERYTHING, Story, stories
+from tests.trigger_stories import TRIGGERS, trigger_stories
 
 pytestmark = pytest.mark.xdist_group("spark")
 KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
@@ -49,6 +50,16 @@ def test_agrees_random_streams(spark: SparkSession, kind: str, data: st.DataObje
     partitions = data.draw(st.sampled_from([1, 2]))
     buckets, regions = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4))
     assert_agrees(spark, story, partitions, buckets, regions)
+
+
+@KINDS
+@settings(max_examples=3, phases=[Phase.generate])
+@given(data=st.data())
+def test_agrees_random_triggers(spark: SparkSession, kind: str, data: st.DataObject) -> None:
+    wanted = TRIGGERS.but(disorder=True, mess=True, commands=True, min_rows=24, max_queries=5)
+    story = whole(data.draw(trigger_stories(kind, wanted).filter(lambda s: len(whole(s).batches) > 1)))
+    buckets, regions = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4))
+    assert_agrees(spark, story, 2, buckets, regions)
 
 
 @pytest.mark.parametrize(("kind", "partitions", "buckets", "regions"), [("planar", 8, 3, 5), ("lonlat", 2, 5, 8)])

@@ -66,16 +66,13 @@ def _walk(
     oldest = events.t[event] - graph.high[pair_of(graph, q, slot, i)]
     while entry >= 0:
         other = entries.event[entry]
-        counts[PROBED] += 1
         if events.t[other] < oldest:
             break
-        if (
-            entries.slot[entry] == slot
-            and entries.place[entry] == place
-            and fits(graph, events, q, i, event, slot, other, wraps)
-        ):
-            found[n] = entry
-            n += 1
+        if entries.slot[entry] == slot and entries.place[entry] == place:
+            counts[PROBED] += 1
+            if fits(graph, events, q, i, event, slot, other, wraps):
+                found[n] = entry
+                n += 1
         entry = entries.next[entry]
     return n
 
