@@ -37,7 +37,7 @@ from vedette.pipeline.planning import OF_X, OF_Y
 from vedette.pipeline.rows import id_bytes, join
 from vedette.pipeline.setup import Setup
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass

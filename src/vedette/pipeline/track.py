@@ -43,7 +43,7 @@ from vedette.pipeline.rows import Rows, attribute_rank, concat, id_bytes
 from vedette.pipeline.setup import Setup
 from vedette.space import Space
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass
