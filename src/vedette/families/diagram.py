@@ -4,8 +4,8 @@ In: formulas over terms that have numbers. Out: an edge for each, into one growi
 
 The diagrams are made by the package `dd`, in C where its extension is there. Terms that many formulas use stand at the
 bottom, where whole branches can be shared; among equals those that are evaluated more often. New terms come below the
-others; what is dropped stays until the diagram is made anew in the order that is best by then, which happens once as
-much has come and gone as there was. An order that suits all can be ruinous for one: a formula that grows out of
+others; what is dropped stays until the diagram is made anew in the order that is best by then, which happens once
+half as much has come and gone as there is. An order that suits all can be ruinous for one: a formula that grows out of
 proportion in it gets a diagram of its own, in the order in which its terms are written.
 """
 
@@ -119,7 +119,7 @@ class SharedDiagram:
 
     def settle(self, often: I64) -> bool:
         """Edges for the formulas that came; whether all of it was made anew. `often`: evaluations by number."""
-        anew = self._since > max(FEW, len(self._formulas))
+        anew = self._since > max(FEW, len(self._formulas) // 2)
         if anew:
             self._since = 0
             self._reset(self._order(often))
