@@ -132,12 +132,13 @@ def main(
     objects: Annotated[int, typer.Option(min=10, help="Objects.")] = 5_000,
     rounds: Annotated[int, typer.Option(min=1, help="The best one counts.")] = 5,
     seed: Annotated[int, typer.Option(help="Everything random follows from it.")] = 1,
-    quick: Annotated[bool, typer.Option("--quick", help="A tenth of all formulas: some seconds.")] = False,
+    part: Annotated[int, typer.Option(min=1, help="Divides the number of formulas.")] = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of all formulas: half a minute.")] = False,
     out: Annotated[Path, typer.Option(help="Folder of the JSON file.")] = DEFAULT_OUT,
     plot: Annotated[Path | None, typer.Option(help="Draw the figures into this PNG file.")] = None,
 ) -> None:
     """Time and memory by repetition and dependency, with and without what makes them less."""
-    part = 10 if quick else 1
+    part = max(part, 10) if quick else part
     loads = [load // part for load in LOADS]
     most = loads[-1]
     before, found = load_average(), list[Found]()
@@ -172,7 +173,7 @@ def main(
         "machine": machine(),
         "load_before": before,
         "load_after": load_average(),
-        "settings": {"objects": objects, "rounds": rounds, "seed": seed, "quick": quick},
+        "settings": {"objects": objects, "rounds": rounds, "seed": seed, "part": part},
         "cases": [asdict(each) for each in found],
         "lattice": lattices,
         "combinations": combined,
