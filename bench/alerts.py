@@ -72,9 +72,9 @@ def measure(name: str, case: Case, rounds: int, infer: bool = True, shared: bool
         x, y = x + rng.normal(0, 10, case.objects), y + rng.normal(0, 10, case.objects)
         events = one_round(shard, x, y, 1 + n * case.objects)
         shard.tally[:] = 0
-        begun = time.perf_counter()
+        begun = time.process_time()  # as the paper does: what others do on the machine does not count
         shard.run(*events, None)
-        best = min(best, time.perf_counter() - begun)
+        best = min(best, time.process_time() - begun)
     touched, computed, inferred, _, walked = shard.tally.tolist()
     return Found(
         name, case.formulas, case.repetition, case.dependent, best * 1e3, memory_of(shard) / 1e3,
@@ -130,7 +130,7 @@ def combinations(count: int, objects: int, repetition: float, rounds: int, seed:
 
 def main(
     objects: Annotated[int, typer.Option(min=10, help="Objects.")] = 5_000,
-    rounds: Annotated[int, typer.Option(min=1, help="The best one counts.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="The best one counts.")] = 10,
     seed: Annotated[int, typer.Option(help="Everything random follows from it.")] = 1,
     part: Annotated[int, typer.Option(min=1, help="Divides the number of formulas.")] = 1,
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of all formulas: half a minute.")] = False,

@@ -17,7 +17,7 @@ from vedette.pipeline.alerts.shard import Shard
 from vedette.space import planar
 
 KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
-FEWER = settings(max_examples=max(15, settings().max_examples // 10))
+FEWER = settings(max_examples=max(15, settings().max_examples // 15))
 ALL = EVERYTHING.but(max_rows=32, max_queries=4)
 
 

@@ -64,6 +64,18 @@ def test_example_replacing_tells_the_difference_and_dropping_the_end() -> None:
     assert told(run, "z 8 0 0; z 9 0 0") == [(7, "near", -1)]
 
 
+def test_example_an_id_that_no_object_can_have() -> None:
+    """Ids of the stream are numbers: nobody is called abc, and nothing is near it."""
+    run = vd.local(
+        vd.Watch(
+            queries="CREATE QUERY k AS SELECT oid FROM objects KNN 1 AROUND abc;"
+            "CREATE ALERT r WHEN RKNN((0, 0), 1, abc); CREATE ALERT n WHEN NOT RKNN((0, 0), 1, abc);"
+        )
+    )
+    run.feed([{"oid": oid, "t": t, "x": 0.0, "y": 0.0} for t, oid in enumerate((1, 4, 1))])
+    assert [(c["query"], c["sign"]) for c in run.last.changes.to_pylist()] == [("n", 1)]
+
+
 def test_example_the_paper_s_bus_stop() -> None:
     run = vd.local(vd.Watch(queries="CREATE ALERT bus WHEN DISTANCE((3, 4), p1) < 50 AND DISTANCE((3, 4), p2) < 200;"))
     assert told(run, "p1 1 10 10; p2 2 500 4; p2 3 190 4; p1 4 53 4; z 5 0 0") == [(3, "bus", 1), (4, "bus", -1)]

@@ -24,6 +24,7 @@ from vedette.kernels.diagram import TRUE, Diagram
 from vedette.model.formula import distinct, fold
 
 LARGEST = 2_000  # nodes of one formula in the common order, before it gets one of its own
+MANY = 1_000  # variables from which on the package in C pays
 FEW = 64  # formulas that may come and go before the diagram is made anew
 
 Numbered = Callable[[Any], int]
@@ -33,18 +34,21 @@ class TooWideError(Exception):
     """A formula grows out of proportion in some order of its terms."""
 
 
-@lru_cache(maxsize=1)
-def _backend() -> Any:
-    """The package in C, else in Python."""
+@lru_cache(maxsize=2)
+def _backend(in_c: bool) -> Any:
+    """The package in C if it is there and wanted, else in Python."""
     try:
-        return import_module("dd.cudd")
+        return import_module("dd.cudd" if in_c else "dd.autoref")
     except ImportError:
         return import_module("dd.autoref")
 
 
 def manager(variables: list[str]) -> Any:
-    """An empty diagram over variables in this order, from the root down."""
-    made = _backend().BDD()
+    """An empty diagram over variables in this order, from the root down; in C where they are many.
+
+    (To begin one in C takes 7 ms, in Python 0.01 ms; a node takes a tenth of the time in C.)
+    """
+    made = _backend(len(variables) >= MANY).BDD()
     made.configure(reordering=False)
     made.declare(*variables)
     return made
@@ -81,8 +85,17 @@ def own_diagram(formula: Any, largest: int) -> tuple[Any, Any]:
     return bdd, built(formula, bdd, names.__getitem__, largest)
 
 
+def identity(node: Any) -> int:
+    """What a node and its opposite have in common."""
+    return int(~node if node.negated else node)
+
+
 class SharedDiagram:
-    """Formulas by their keys; `table` and `edges` are what kernels need."""
+    """Formulas by their keys; `table` and `edges` are what kernels need.
+
+    Managers of the package live only while formulas are turned into nodes. Equal nodes are found again by what they
+    say: (variable, low, high) is unique in the table, whenever its formula came.
+    """
 
     def __init__(self, number: Numbered) -> None:
         self._number = number
@@ -93,11 +106,9 @@ class SharedDiagram:
         self._reset([])
 
     def _reset(self, order: list[int]) -> None:
-        self._flat: dict[tuple[int, int], tuple[int, Any]] = {}  # by manager and node: its number; the node is kept
+        self._rank = {number: rank for rank, number in enumerate(order)}
         self._nodes: list[tuple[int, int, int]] = [(-1, 0, 0)]
-        self._private: list[Any] = []
-        self._bdd = manager([f"v{n}" for n in order])
-        self._declared = set(order)
+        self._unique: dict[tuple[int, int, int], int] = {}
         self._table: Diagram | None = None
 
     # ---------------------------------------------------------------------------------------- come and go
@@ -124,9 +135,15 @@ class SharedDiagram:
             self._since = 0
             self._reset(self._order(often))
             self.edges.clear()
-        for key, formula in self._formulas.items():
-            if key not in self.edges:
-                self.edges[key] = self._edge_of(formula)
+        came = {key: formula for key, formula in self._formulas.items() if key not in self.edges}
+        if came:
+            used = dict.fromkeys(self._number(term) for formula in came.values() for term in distinct(formula))
+            for number in used:
+                self._rank.setdefault(number, len(self._rank))
+            bdd = manager([f"v{n}" for n in sorted(used, key=self._rank.__getitem__)])
+            known: dict[int, tuple[int, Any]] = {}
+            for key, formula in came.items():
+                self.edges[key] = self._edge_of(formula, bdd, known)
         return anew
 
     def _order(self, often: I64) -> list[int]:
@@ -134,52 +151,47 @@ class SharedDiagram:
         numbered = ((users, int(often[n]), n) for t, users in self._users.items() for n in (self._number(t),))
         return [n for _, _, n in sorted(numbered)]
 
-    def _edge_of(self, formula: Any) -> int:
-        fresh = [n for term in distinct(formula) if (n := self._number(term)) not in self._declared]
-        if fresh:
-            self._declared.update(fresh)
-            self._bdd.declare(*(f"v{n}" for n in fresh))
+    def _edge_of(self, formula: Any, bdd: Any, known: dict[int, tuple[int, Any]]) -> int:
         try:
-            root = built(formula, self._bdd, lambda term: f"v{self._number(term)}")
-            return self._flattened(root, 0, lambda name: int(name[1:]))
+            root = built(formula, bdd, lambda term: f"v{self._number(term)}")
+            return self._flattened(root, known, lambda name: int(name[1:]))
         except TooWideError:
-            bdd, root = own_diagram(formula, 1 << 62)
-            self._private.append(bdd)
             numbers = [self._number(term) for term in distinct(formula)]
-            return self._flattened(root, len(self._private), lambda name: numbers[int(name[1:])])
+            _, root = own_diagram(formula, 1 << 62)
+            return self._flattened(root, {}, lambda name: numbers[int(name[1:])])
 
-    def _flattened(self, root: Any, manager_number: int, variable: Callable[[str], int]) -> int:
-        """The edge of a root; nodes that are not in the table yet are put there, children first."""
+    def _flattened(self, root: Any, known: dict[int, tuple[int, Any]], variable: Callable[[str], int]) -> int:
+        """The edge of a root; nodes that are not in the table yet are put there, children first.
+
+        `known`: numbers by the manager's own, with the nodes themselves, so that these stay what they are.
+        """
+
+        def edge(node: Any) -> int:
+            turned = int(node.negated)
+            return TRUE + turned if node.var is None else 2 * known[identity(node)][0] + turned
+
         stack = [root]
         while stack:
             top = stack[-1]
-            if top.var is None or self._known(top, manager_number) is not None:
+            if top.var is None or identity(top) in known:
                 stack.pop()
                 continue
-            low, high = top.low, top.high
-            missing = [e for e in (low, high) if e.var is not None and self._known(e, manager_number) is None]
+            missing = [e for e in (top.low, top.high) if e.var is not None and identity(e) not in known]
             if missing:
                 stack.extend(missing)
                 continue
             stack.pop()
-            regular = ~top if top.negated else top
-            self._flat[manager_number, int(regular)] = (len(self._nodes), regular)
-            edges = (self._edge(low, manager_number), self._edge(high, manager_number))
-            self._nodes.append((variable(top.var), *edges))
+            known[identity(top)] = (self._node(variable(top.var), edge(top.low), edge(top.high)), top)
+        return edge(root)
+
+    def _node(self, variable: int, low: int, high: int) -> int:
+        """The number of a node, which may be there already."""
+        found = self._unique.get((variable, low, high))
+        if found is None:
+            found = self._unique[variable, low, high] = len(self._nodes)
+            self._nodes.append((variable, low, high))
             self._table = None
-        return self._edge(root, manager_number)
-
-    def _known(self, node: Any, manager_number: int) -> int | None:
-        found = self._flat.get((manager_number, int(~node if node.negated else node)))
-        return None if found is None else found[0]
-
-    def _edge(self, node: Any, manager_number: int) -> int:
-        turned = int(node.negated)
-        if node.var is None:
-            return TRUE + turned
-        number = self._known(node, manager_number)
-        assert number is not None
-        return 2 * number + turned
+        return found
 
     # ------------------------------------------------------------------------------------------- results
 

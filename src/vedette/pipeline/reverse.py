@@ -61,7 +61,7 @@ class ReverseCircles:
 
     def positions(self, tracks: Tracks, c: int) -> QueryMoves:
         """The discs that are new, as they are at the start of tick c."""
-        fresh = np.array([s for s in self._fresh if tracks.region[self._object[s]] >= 0], np.int32)
+        fresh = np.array([s for s in self._fresh if self._object[s] >= 0 <= tracks.region[self._object[s]]], np.int32)
         self._fresh = []
         slot = self._object[fresh]
         gid = slot.astype(np.int64) * self._setup.buckets + self._bucket
@@ -80,7 +80,8 @@ class ReverseCircles:
         moves = self._moves(h.t[row], disc, h.new[row] >= 0, h.x[row], h.y[row], gid[row])
         if standing is None or not len(standing.t):
             return moves
-        return QueryMoves(*(np.concatenate(pair) for pair in zip(standing, moves, strict=True)))
+        pairs: Any = zip(standing, moves, strict=True)
+        return QueryMoves(*map(np.concatenate, pairs))
 
     def _moves(self, t: I64, disc: I32, on: B1, x: F64, y: F64, gid: I64) -> QueryMoves:
         """Discs around positions; one of radius 0 holds nobody."""

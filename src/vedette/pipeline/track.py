@@ -302,7 +302,8 @@ class Track:
                 answer = answer_command(entry, c, sequence, buckets, change.replaces)
                 if entry.plan.figure.reverse and self.catalogue.is_there(entry):
                     self._circles.add(entry, self._focals.slot(entry.focal))
-                if entry.plan.figure.k and self.catalogue.is_there(entry):
+                nobody = entry.focal >= 0 and self._focals.slot(entry.focal) < 0  # no id of the stream can be this one
+                if entry.plan.figure.k and not nobody and self.catalogue.is_there(entry):
                     slot = self._balls.add(entry, self._focals.slot(entry.focal))
                     self._dispatch.no_ball_known(slot)
             else:
