@@ -38,7 +38,7 @@ def test_example_explain_tells_what_follows(explained: str) -> None:
         "any two v -1 h to 1 h later",
         "by key: all events of a tuple have the same oid",
         "one shard for the whole trigger: nothing bounds the distance",
-        "DOMAINS: a list for each variable",
+        "CELLS: a list for each variable",
     ):
         assert words in explained
 
