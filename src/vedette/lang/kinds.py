@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from lark import Token, Tree
 
 from vedette.lang import triggers
+from vedette.lang.alerts import AlertKind
 from vedette.lang.draft import Draft
 from vedette.lang.patterns import Patterns
 from vedette.lang.shapes import RegionName, SpaceKind
@@ -42,4 +43,4 @@ class _Triggers:
     print = staticmethod(triggers.print_trigger)
 
 
-KINDS: dict[str, Kind] = {"TRIGGER": _Triggers(), "PATTERN": Patterns()}
+KINDS: dict[str, Kind] = {"TRIGGER": _Triggers(), "PATTERN": Patterns(), "ALERT": AlertKind()}

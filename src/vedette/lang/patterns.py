@@ -160,7 +160,7 @@ def _step(tree: Tree[Token], number: int, draft: Draft, space: SpaceKind, report
     inner = motion.children[1]
     assert isinstance(inner, Tree)
     target: Inside | Point | RegionName | None
-    point = places.point(inner) if test == "DIST" else None
+    point = places.point_in(inner) if test == "DIST" else None
     if point is not None:
         target = Point(*point[0]) if point[0] is not None else None
     else:
@@ -228,6 +228,8 @@ def _where(clause: Tree[Token], draft: Draft, body: _Body, space: SpaceKind, rep
     expressions = Expressions({"objects"}, {}, space, report)
     body.condition, draft.condition_node = expressions.build(inner), inner
     draft.origin = expressions.origin
+    if expressions.spatial:
+        report.add("VD220", "WHERE is about attributes here; places stand in the steps of the pattern", inner)
 
 
 def _every(clause: Tree[Token], draft: Draft, body: _Body, report: Report) -> None:

@@ -91,7 +91,7 @@ class Places:
         area = self.area(inner)
         return Inside(area) if area else None
 
-    def point(self, inner: Tree[Token]) -> tuple[tuple[float, float] | None] | None:
+    def point_in(self, inner: Tree[Token]) -> tuple[tuple[float, float] | None] | None:
         """(x, y) in brackets as (point,), which is (None,) after a problem; None if it is something else."""
         if inner.data != "tuple":
             return None
@@ -99,6 +99,10 @@ class Places:
         if len(args) != 2:
             return None
         return (self._centre(self._number(args[0]), self._number(args[1]), args[0], args[1]),)
+
+    def point(self, x: Tree[Token], y: Tree[Token]) -> tuple[float, float] | None:
+        """A point, from two arguments."""
+        return self._centre(self._number(x), self._number(y), x, y)
 
     # ------------------------------------------------------------------------------------------------ regions
 

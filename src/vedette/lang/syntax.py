@@ -14,7 +14,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from lark.parsers.lalr_interactive_parser import InteractiveParser
 
 from vedette.lang.source import Report
-from vedette.lang.words import KEYWORDS, LATER, near, one_of
+from vedette.lang.words import KEYWORDS, near, one_of
 
 _PLAIN = {
     "NAME": "a name",
@@ -109,10 +109,6 @@ def _unexpected(
 ) -> None:
     at_end = found.type == "$END"
     word = str(found)
-    if word.upper() in LATER and accepted & {"QUERY", "REGION"}:
-        known = one_of(sorted(accepted & {"PATTERN", "QUERY", "REGION", "TRIGGER"}), "and")
-        report.add("VD104", f"this version has no {LATER[word.upper()]} yet", found, f"there are {known}")
-        return
     hint = None
     if not at_end and (word[0].isalpha() or word[0] == "_"):
         meant = near(word, accepted & KEYWORDS)

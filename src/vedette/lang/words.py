@@ -15,17 +15,15 @@ _EVENTS = ("TRIGGER", "FOR", "WHEN", "USING", "BEFORE", "AFTER", "WITHIN")
 _CONDITIONS = ("AND", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE")
 _MOTION = ("PATTERN", "THEN", "DISJOINT", "DIST", "ALWAYS", "SOMETIME", "AGO", "SCORE", "LOWEST", "HIGHEST", "EVERY")
 _OPEN = frozenset(("DISJOINT", "DIST", "AGO", "SCORE", "LOWEST", "HIGHEST"))  # no word that could stand there is lost
-KEYWORDS = frozenset(_STATEMENTS + _PLACES + _EVENTS + _CONDITIONS + _MOTION)
+KEYWORDS = frozenset(_STATEMENTS + _PLACES + _EVENTS + _CONDITIONS + _MOTION + ("ALERT",))
 
-LATER = {"ALERT": "alerts"}
-"""Kinds of statement that the language keeps room for."""
-
-RESERVED = (KEYWORDS - _OPEN) | frozenset(LATER) | {"OBJECTS"}
+RESERVED = (KEYWORDS - _OPEN) | {"OBJECTS"}
 """Words that cannot name a query or a region (in double quotes they can)."""
 
 METRES = {"M": 1.0, "KM": 1000.0, "MI": 1609.344, "NM": 1852.0}
 TIME_UNITS = ("MS", "S", "MIN", "H", "D")
 FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+CONSTRAINTS = ("DIAMETER", "DISTANCE", "INSIDE", "RKNN")
 
 _BARE = re.compile(r"[^\W\d]\w*")
 

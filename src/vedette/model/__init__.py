@@ -4,6 +4,7 @@ In: nothing. Out: statements (what was asked), shapes (where), expressions (whic
 Invariant: two records are equal if and only if they mean the same.
 """
 
+from vedette.model.alert import Alert
 from vedette.model.pattern import Choice, Extreme, Limit, Pattern, Point, Step, Window
 from vedette.model.query import Aggregate, Query
 from vedette.model.standing import Standing
@@ -17,6 +18,7 @@ from vedette.model.terms import (
     Binary,
     Circle,
     Column,
+    Combination,
     Duration,
     Expr,
     In,
@@ -43,6 +45,7 @@ __all__ = [
     "NO_TIME",
     "Action",
     "Aggregate",
+    "Alert",
     "Apart",
     "Area",
     "AttributeType",
@@ -51,6 +54,7 @@ __all__ = [
     "Choice",
     "Circle",
     "Column",
+    "Combination",
     "Compare",
     "Constraint",
     "Create",

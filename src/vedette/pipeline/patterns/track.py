@@ -22,8 +22,8 @@ from vedette.pipeline.parts import Home, Segment, Sent
 from vedette.pipeline.patterns.book import Book
 from vedette.pipeline.patterns.memory import Memory
 from vedette.pipeline.patterns.saving import dump, dump_standing, load
-from vedette.pipeline.planning import bucket_of
 from vedette.pipeline.rows import id_bytes
+from vedette.pipeline.setup import bucket_of
 
 
 class PatternTrack:
