@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vedette.compiled import inline
+from vedette.compiled import bare
 from vedette.kernels.arrays import B1, F64, I8, I32, I64
 from vedette.kernels.events.store import Cells, Events, Whole, cell_of
 from vedette.space import planar_d2, sphere_d2
@@ -50,7 +50,7 @@ class Graph(NamedTuple):
     b: I32
 
 
-@inline
+@bare
 def pair_of(graph: Graph, q: Whole, i: Whole, j: Whole) -> Whole:
     """The pair of two slots of a trigger; of one base, that of two events of the set."""
     other = j + 1 if i == j else j
@@ -59,13 +59,13 @@ def pair_of(graph: Graph, q: Whole, i: Whole, j: Whole) -> Whole:
     return number
 
 
-@inline
+@bare
 def list_of(graph: Graph, slot: Whole) -> Whole:
     """Whose chains the events of a variable hang in: its own, or (-1) those that all triggers share."""
     return slot if graph.strategy[graph.trigger[slot]] >= DOMAINS else np.int64(-1)
 
 
-@inline
+@bare
 def place_of(graph: Graph, events: Events, slot: Whole, event: Whole) -> Whole:
     """The cell, or the key, by which an event at a variable is found."""
     if graph.side[slot] > 0.0:
@@ -73,13 +73,13 @@ def place_of(graph: Graph, events: Events, slot: Whole, event: Whole) -> Whole:
     return np.int64(0) if graph.key[slot] < 0 else events.keys[event, graph.key[slot]]
 
 
-@inline
+@bare
 def is_chained(graph: Graph, slot: Whole) -> bool:
     """Whether events at a variable are found by a cell or a key."""
     return bool(graph.side[slot] > 0.0 or graph.key[slot] >= 0)
 
 
-@inline
+@bare
 def d2_between(events: Events, a: Whole, b: Whole, wraps: bool) -> float:
     """Squared distance or chord of two events."""
     if wraps:
@@ -87,7 +87,7 @@ def d2_between(events: Events, a: Whole, b: Whole, wraps: bool) -> float:
     return planar_d2(events.x[a], events.y[a], events.x[b], events.y[b])
 
 
-@inline
+@bare
 def fits(graph: Graph, events: Events, q: Whole, i: Whole, a: Whole, j: Whole, b: Whole, wraps: bool) -> bool:
     """Whether event a at base i and event b at base j satisfy all that is between these two."""
     if a == b:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vedette.compiled import inline, jit
+from vedette.compiled import bare, inline, jit
 from vedette.kernels.arrays import B1, F64, I32, I64, U8
 from vedette.kernels.events.graph import LOOSE, Graph, fits, is_chained, list_of, pair_of, place_of
 from vedette.kernels.events.store import (
@@ -47,7 +47,7 @@ MOST_SLOTS = 12
 SHORT = 64  # entries of a variable that are looked through faster than nine cells are looked up
 
 
-@inline
+@bare
 def _walk(
     graph: Graph,
     events: Events,
@@ -78,7 +78,7 @@ def _walk(
     return n
 
 
-@inline
+@bare
 def _list(
     graph: Graph,
     events: Events,
@@ -108,7 +108,7 @@ def _list(
     return n
 
 
-@inline
+@bare
 def _partners(
     graph: Graph,
     events: Events,
@@ -156,14 +156,14 @@ def _partners(
     return n
 
 
-@inline
+@bare
 def _needed(graph: Graph, i: Whole, slot: Whole) -> Whole:
     """How many events of a variable it takes beside the one at base i."""
     needed: Whole = graph.size[slot] - (1 if i == slot else 0)
     return needed
 
 
-@inline
+@bare
 def _until(graph: Graph, q: Whole, i: Whole, t: Whole, seen: U8, entry: Whole) -> Whole:
     """How long an event at base i is useful, by what has been seen of each variable; before t if not at all."""
     first = graph.first[q]
@@ -185,7 +185,7 @@ def _until(graph: Graph, q: Whole, i: Whole, t: Whole, seen: U8, entry: Whole) -
     return t + longest
 
 
-@inline
+@bare
 def _by_number(events: Events, entries: Entries, found: I32, start: Whole, stop: Whole) -> None:
     """Put a domain in the order of events."""
     for k in range(start + 1, stop):
@@ -277,14 +277,14 @@ def _solve(
     return out, n
 
 
-@inline
+@bare
 def _unstrike(struck: U8, start: Whole, stop: Whole, mark: Whole) -> None:
     for k in range(start, stop):
         if struck[k] == mark:
             struck[k] = 0
 
 
-@inline
+@bare
 def _strike(
     graph: Graph,
     events: Events,

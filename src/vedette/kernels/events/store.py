@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from vedette.compiled import inline
+from vedette.compiled import bare
 from vedette.kernels.arrays import F64, I32, I64, U8
 
 Whole: TypeAlias = "int | np.int64"
@@ -78,7 +78,7 @@ class Cells(NamedTuple):
     around: int
 
 
-@inline
+@bare
 def chain_of(slot: Whole, place: Whole, chains: int) -> Whole:
     """The chain of a variable (-1: the shared index) and a key or cell."""
     h = np.uint64(place & np.int64(0x7FFFFFFFFFFFFFFF)) * np.uint64(0x9E3779B97F4A7C15)
@@ -89,19 +89,19 @@ def chain_of(slot: Whole, place: Whole, chains: int) -> Whole:
     return np.int64(h & np.uint64(chains - 1))
 
 
-@inline
+@bare
 def cell_at(v: float) -> Whole:
     """A coordinate in cells as a whole number."""
     return np.int64(math.floor(min(max(v, -FARTHEST_CELL), FARTHEST_CELL)))
 
 
-@inline
+@bare
 def cell_number(column: Whole, row: Whole) -> Whole:
     """One number for a cell."""
     return np.int64(column) * np.int64(4294967296) + np.int64(row) + np.int64(2147483648)
 
 
-@inline
+@bare
 def cell_of(cells: Cells, x: float, y: float) -> Whole:
     """The cell of a position."""
     if cells.around > 0:
@@ -109,7 +109,7 @@ def cell_of(cells: Cells, x: float, y: float) -> Whole:
     return cell_number(cell_at(x / cells.side), cell_at(y / cells.side))
 
 
-@inline
+@bare
 def hang(
     entries: Entries, heads: I32, lists: Lists, entry: Whole, whose: Whole, place: Whole, is_chained: bool
 ) -> None:
@@ -134,7 +134,7 @@ def hang(
         heads[c] = entry
 
 
-@inline
+@bare
 def unhang(entries: Entries, heads: I32, lists: Lists, entry: Whole) -> None:
     """Take an entry out of its list and its chain."""
     slot = entries.slot[entry]
@@ -157,7 +157,7 @@ def unhang(entries: Entries, heads: I32, lists: Lists, entry: Whole) -> None:
         entries.prev[after] = before
 
 
-@inline
+@bare
 def push(heap: Heap, counts: I64, until: Whole, entry: Whole, stamp: Whole) -> None:
     """One more expiration time."""
     i = counts[IN_HEAP]
@@ -171,7 +171,7 @@ def push(heap: Heap, counts: I64, until: Whole, entry: Whole, stamp: Whole) -> N
     heap.until[i], heap.entry[i], heap.stamp[i] = until, entry, stamp
 
 
-@inline
+@bare
 def pop(heap: Heap, counts: I64) -> None:
     """Take the least away."""
     n = counts[IN_HEAP] - 1
@@ -191,14 +191,14 @@ def pop(heap: Heap, counts: I64) -> None:
     heap.until[i], heap.entry[i], heap.stamp[i] = until, entry, stamp
 
 
-@inline
+@bare
 def release_event(events: Events, counts: I64, event: int) -> None:
     """Nobody needs the event any more."""
     events.free[counts[FREE_EVENTS]] = event
     counts[FREE_EVENTS] += 1
 
 
-@inline
+@bare
 def remove(events: Events, entries: Entries, heads: I32, lists: Lists, counts: I64, entry: int) -> None:
     """Forget an entry, and its event with the last one."""
     unhang(entries, heads, lists, entry)
@@ -214,7 +214,7 @@ def remove(events: Events, entries: Entries, heads: I32, lists: Lists, counts: I
         release_event(events, counts, event)
 
 
-@inline
+@bare
 def expire(events: Events, entries: Entries, heap: Heap, heads: I32, lists: Lists, counts: I64, now: int) -> None:
     """Forget all entries that no event from `now` on can join."""
     while counts[IN_HEAP] > 0 and heap.until[0] < now:
