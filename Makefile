@@ -11,7 +11,8 @@ STAMP := $(VENV)/.installed
 # Tests run in as many processes as there are cores, at most four: every worker compiles or loads the kernels.
 WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1); [ $$n -gt 4 ] && echo 4 || echo $$n)
 PYTEST_ARGS ?=
-HALF_OF_THEM := $(addprefix tests/kernels/test_oracle_,sweep.py nearest.py totals.py dwell.py netting.py)
+HALF_OF_THEM := $(addprefix tests/kernels/test_oracle_,sweep.py nearest.py totals.py dwell.py netting.py) \
+    tests/engine/test_example_triggers.py
 QUIET_PIP := --quiet --disable-pip-version-check
 
 .PHONY: help demo test lint format types contracts check bench constraints install clean
