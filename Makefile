@@ -28,7 +28,7 @@ test: $(VENV)/.kernels ## all tests, 300 random examples per property (100 for t
 # Compiled code is kept beside the sources, and each kernel only looks at its own file: when any of them changes, all
 # of it goes, because kernels inline each other. Two processes then compile about half of it each; else every worker,
 # and each of Spark's, would begin with compiling all of it. What goes wrong here is told by the tests.
-$(VENV)/.kernels: $(STAMP) $(wildcard src/vedette/*.py src/vedette/kernels/*.py)
+$(VENV)/.kernels: $(STAMP) $(wildcard src/vedette/*.py src/vedette/kernels/*.py src/vedette/kernels/*/*.py)
 	@find src -name '*.nb[ci]' -delete
 	@echo "Compiling the kernels (once, about half a minute on two cores)"
 	@VEDETTE_TEST_PROFILE=quick $(BIN)/python -m pytest $(HALF_OF_THEM) >/dev/null 2>&1 & \

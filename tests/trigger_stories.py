@@ -38,7 +38,7 @@ from tests.strategies import (
     with_time,
 )
 
-STRATEGIES = ("LOOSE", "TIGHT", "DOMAINS")
+STRATEGIES = ("CELLS", "LOOSE", "TIGHT", "DOMAINS")
 CASTS = (
     # how many events each variable stands for
     (1,),

@@ -9,7 +9,7 @@ import pytest
 import vedette as vd
 from tests.oracle.compare import read_changes
 
-STRATEGIES = pytest.mark.parametrize("strategy", ["LOOSE", "TIGHT", "DOMAINS"])
+STRATEGIES = pytest.mark.parametrize("strategy", ["CELLS", "LOOSE", "TIGHT", "DOMAINS"])
 
 # Hadjieleftheriou, Mamoulis and Tao, "Continuous Constraint Query Evaluation For Spatiotemporal Streams", figure 1b
 COLLISION = """

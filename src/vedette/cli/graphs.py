@@ -20,6 +20,7 @@ STRATEGIES = {
     "LOOSE": "shared index, events kept as long as any partner may come",
     "TIGHT": "shared index, events kept as long as the next missing partner may come",
     "DOMAINS": "a list for each variable, events kept as long as the next missing partner may come",
+    "CELLS": "a list for each variable and key or cell, events kept as long as the next missing partner may come",
 }
 
 
@@ -46,7 +47,7 @@ def describe_trigger(trigger: Trigger, space: Space, schema: Schema | None) -> l
     horizon = max((h for row in plan.high for h in row), default=0)
     lines.append(("state", f"an event is kept for at most {span(horizon, in_units)}, if it is useful at all"))
     lines.append(("shards", _shards(plan, reach)))
-    strategy = trigger.strategy or "DOMAINS"
+    strategy = trigger.strategy or "CELLS"
     default = "" if trigger.strategy else ", the default"
     lines.append(("strategy", f"{strategy}: {STRATEGIES[strategy]}{default}"))
     return lines

@@ -11,7 +11,7 @@ from typing import Any
 
 from vedette.families.plan import ticks
 from vedette.families.ranges import squared
-from vedette.kernels.events.graph import DOMAINS, LOOSE, TIGHT
+from vedette.kernels.events.graph import CELLS, DOMAINS, LOOSE, TIGHT
 from vedette.kernels.events.sift import KEY, ONE, SPACE
 from vedette.lang import print_expr
 from vedette.lang.closure import Closure, close
@@ -20,7 +20,7 @@ from vedette.lang.types import Types, columns_in, kind_in
 from vedette.model import Apart, Column, Compare, Expr, Schema, Trigger
 from vedette.space import Space
 
-STRATEGIES = {"LOOSE": LOOSE, "TIGHT": TIGHT, "DOMAINS": DOMAINS, None: DOMAINS}
+STRATEGIES = {"LOOSE": LOOSE, "TIGHT": TIGHT, "DOMAINS": DOMAINS, "CELLS": CELLS, None: CELLS}
 EQUAL, ORDER = "=", "<"  # how a side is compared
 _REVERSED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 

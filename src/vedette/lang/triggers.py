@@ -43,7 +43,7 @@ from vedette.model import (
 from vedette.model.places import with_insides, with_terms
 
 MOST_EVENTS = 12
-STRATEGIES = ("LOOSE", "TIGHT", "DOMAINS")
+STRATEGIES = ("CELLS", "LOOSE", "TIGHT", "DOMAINS")
 
 
 @dataclass

@@ -66,7 +66,7 @@ class Compare:
 
 
 Constraint: TypeAlias = Apart | Lag | Span | Compare
-Strategy: TypeAlias = OneOf["LOOSE", "TIGHT", "DOMAINS"]
+Strategy: TypeAlias = OneOf["CELLS", "LOOSE", "TIGHT", "DOMAINS"]
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from vedette.compiled import inline
 from vedette.kernels.arrays import B1, F64, I8, I32, I64
-from vedette.kernels.events.store import Events, Whole
+from vedette.kernels.events.store import Cells, Events, Whole, cell_of
 from vedette.space import planar_d2, sphere_d2
 
-LOOSE, TIGHT, DOMAINS = 0, 1, 2
+LOOSE, TIGHT, DOMAINS, CELLS = 0, 1, 2, 3
 EQUAL, AT_MOST, AT_LEAST = 0, 1, 2
 
 
 class Graph(NamedTuple):
-    """By trigger: `first` slot, `pairs` (where its matrix begins), `strategy`. By slot: its `trigger`, `base`, ...
+    """By trigger: `first` slot, `pairs` (where its matrix begins), `strategy`.
 
+    By slot: its `trigger`, `base`, `size`, `key` column (-1: none), and the cells that its events hang in: their `side`
+    (0: none) and how many are `around`.
     By pair (i, j) of a trigger's slots: t_j - t_i <= high; distances as they are compared (near2 inf, far2 -1: any),
     strict or not; reach2: what follows for the distance, rounded outwards; comparisons of key columns a and b.
     """
@@ -32,6 +36,8 @@ class Graph(NamedTuple):
     base: I32
     size: I32
     key: I32
+    side: F64
+    around: I32
     high: I64
     near2: F64
     near_strict: B1
@@ -51,6 +57,26 @@ def pair_of(graph: Graph, q: Whole, i: Whole, j: Whole) -> Whole:
     first = graph.first[q]
     number: Whole = graph.pairs[q] + (i - first) * (graph.first[q + 1] - first) + (other - first)
     return number
+
+
+@inline
+def list_of(graph: Graph, slot: Whole) -> Whole:
+    """Whose chains the events of a variable hang in: its own, or (-1) those that all triggers share."""
+    return slot if graph.strategy[graph.trigger[slot]] >= DOMAINS else np.int64(-1)
+
+
+@inline
+def place_of(graph: Graph, events: Events, slot: Whole, event: Whole) -> Whole:
+    """The cell, or the key, by which an event at a variable is found."""
+    if graph.side[slot] > 0.0:
+        return cell_of(Cells(graph.side[slot], graph.around[slot]), events.x[event], events.y[event])
+    return np.int64(0) if graph.key[slot] < 0 else events.keys[event, graph.key[slot]]
+
+
+@inline
+def is_chained(graph: Graph, slot: Whole) -> bool:
+    """Whether events at a variable are found by a cell or a key."""
+    return bool(graph.side[slot] > 0.0 or graph.key[slot] >= 0)
 
 
 @inline

@@ -18,23 +18,23 @@ import numpy as np
 
 from vedette.compiled import inline, jit
 from vedette.kernels.arrays import B1, F64, I32, I64, U8
-from vedette.kernels.events.graph import DOMAINS, LOOSE, Graph, fits, pair_of
+from vedette.kernels.events.graph import LOOSE, Graph, fits, is_chained, list_of, pair_of, place_of
 from vedette.kernels.events.store import (
     ENTRIES,
     EVENTS,
     FREE_ENTRIES,
     FREE_EVENTS,
+    IN_HEAP,
     NEXT_NUMBER,
     PEAK_EVENTS,
     PROBED,
-    Cells,
     Entries,
     Events,
     Heap,
+    Lists,
     Whole,
     cell_at,
     cell_number,
-    cell_of,
     chain_of,
     expire,
     hang,
@@ -44,6 +44,7 @@ from vedette.kernels.events.store import (
 from vedette.space import disc_box
 
 MOST_SLOTS = 12
+SHORT = 64  # entries of a variable that are looked through faster than nine cells are looked up
 
 
 @inline
@@ -78,12 +79,42 @@ def _walk(
 
 
 @inline
+def _list(
+    graph: Graph,
+    events: Events,
+    entries: Entries,
+    lists: Lists,
+    counts: I64,
+    slot: Whole,
+    q: Whole,
+    i: Whole,
+    event: Whole,
+    wraps: bool,
+    found: I32,
+    n: Whole,
+) -> Whole:
+    """Collect from the list of a variable the entries that fit to the event at base i."""
+    oldest = events.t[event] - graph.high[pair_of(graph, q, slot, i)]
+    entry = lists.newest[slot]
+    while entry >= 0:
+        other = entries.event[entry]
+        if events.t[other] < oldest:
+            break
+        counts[PROBED] += 1
+        if fits(graph, events, q, i, event, slot, other, wraps):
+            found[n] = entry
+            n += 1
+        entry = entries.older[entry]
+    return n
+
+
+@inline
 def _partners(
     graph: Graph,
     events: Events,
     entries: Entries,
     heads: I32,
-    cells: Cells,
+    lists: Lists,
     counts: I64,
     q: Whole,
     i: Whole,
@@ -95,36 +126,32 @@ def _partners(
 ) -> Whole:
     """The domain of the variable `slot` once the event stands at base i."""
     p = pair_of(graph, q, i, slot)
-    if graph.high[pair_of(graph, q, slot, i)] < 0:
-        return n  # all of them come later
-    if graph.strategy[q] == DOMAINS:
-        place = np.int64(0) if graph.key[slot] < 0 else events.keys[event, graph.key[i]]
-        head = heads[chain_of(slot, place, len(heads))]
+    if graph.high[pair_of(graph, q, slot, i)] < 0 or lists.live[slot] == 0:
+        return n  # all of them come later, or there are none
+    whose, side = list_of(graph, slot), graph.side[slot]
+    if side == 0.0 and graph.key[slot] >= 0:
+        place = events.keys[event, graph.key[i]]
+        head = heads[chain_of(whose, place, len(heads))]
         return _walk(graph, events, entries, counts, head, slot, place, q, i, event, wraps, found, n)
+    if side == 0.0 or (whose >= 0 and lists.live[slot] <= SHORT):
+        return _list(graph, events, entries, lists, counts, slot, q, i, event, wraps, found, n)
+    around = graph.around[slot]
     x1, y1, x2, y2 = disc_box(events.x[event], events.y[event], graph.reach2[p], wraps)
-    if cells.around > 0:
-        left, right = cell_at((x1 + 180.0) / cells.side), cell_at((x2 + 180.0) / cells.side)
-        low, high = cell_at((y1 + 90.0) / cells.side), cell_at((y2 + 90.0) / cells.side)
-        if right - left >= cells.around:
-            left, right = 0, cells.around - 1
+    if around > 0:
+        left, right = cell_at((x1 + 180.0) / side), cell_at((x2 + 180.0) / side)
+        low, high = cell_at((y1 + 90.0) / side), cell_at((y2 + 90.0) / side)
+        if right - left >= around:
+            left, right = 0, around - 1
     else:
-        left, right = cell_at(x1 / cells.side), cell_at(x2 / cells.side)
-        low, high = cell_at(y1 / cells.side), cell_at(y2 / cells.side)
-    if float(right - left + 1) * float(high - low + 1) > 4.0 + counts[ENTRIES]:
-        for entry in range(len(entries.event)):  # fewer events than cells
-            other = entries.event[entry]
-            if other < 0 or entries.slot[entry] != slot:
-                continue
-            counts[PROBED] += 1
-            if fits(graph, events, q, i, event, slot, other, wraps):
-                found[n] = entry
-                n += 1
-        return n
+        left, right = cell_at(x1 / side), cell_at(x2 / side)
+        low, high = cell_at(y1 / side), cell_at(y2 / side)
+    if float(right - left + 1) * float(high - low + 1) > lists.live[slot]:
+        return _list(graph, events, entries, lists, counts, slot, q, i, event, wraps, found, n)
     for column in range(left, right + 1):
-        wrapped = column % cells.around if cells.around > 0 else column
+        wrapped = column % around if around > 0 else column
         for row in range(low, high + 1):
             place = cell_number(wrapped, row)
-            head = heads[chain_of(-1, place, len(heads))]
+            head = heads[chain_of(whose, place, len(heads))]
             n = _walk(graph, events, entries, counts, head, slot, place, q, i, event, wraps, found, n)
     return n
 
@@ -312,7 +339,7 @@ def match(
     entries: Entries,
     heap: Heap,
     heads: I32,
-    cells: Cells,
+    lists: Lists,
     counts: I64,
     frontier: int,
     wraps: bool,
@@ -330,7 +357,7 @@ def match(
     seen = np.zeros((1, MOST_SLOTS), np.uint8)
     for row in range(len(t)):
         if row == 0 or t[row] != t[row - 1]:
-            expire(events, entries, heap, heads, counts, t[row])
+            expire(events, entries, heap, heads, lists, counts, t[row])
         counts[FREE_EVENTS] -= 1
         event = events.free[counts[FREE_EVENTS]]
         events.t[event], events.x[event], events.y[event] = t[row], x[row], y[row]
@@ -351,7 +378,7 @@ def match(
                 needed = _needed(graph, i, slot)
                 if graph.base[slot] != slot or needed == 0 or not is_useful:
                     continue
-                size = _partners(graph, events, entries, heads, cells, counts, q, i, event, slot, wraps, found, size)
+                size = _partners(graph, events, entries, heads, lists, counts, q, i, event, slot, wraps, found, size)
                 have = size - start[slot - first]
                 seen[0, slot - first] = min(have, needed)
                 if have < needed:
@@ -377,11 +404,8 @@ def match(
             entry = entries.free[counts[FREE_ENTRIES]]
             entries.event[entry], entries.slot[entry], entries.until[entry] = event, i, until
             entries.found[entry, :] = seen[0, :]
-            if graph.strategy[q] == DOMAINS:
-                key = graph.key[i]
-                hang(entries, heads, entry, i, np.int64(0) if key < 0 else keys[row, key])
-            else:
-                hang(entries, heads, entry, -1, cell_of(cells, x[row], y[row]))
+            place = place_of(graph, events, i, event)
+            hang(entries, heads, lists, entry, list_of(graph, i), place, is_chained(graph, i))
             push(heap, counts, until, entry, entries.stamp[entry])
             counts[ENTRIES] += 1
             events.users[event] += 1
@@ -390,5 +414,22 @@ def match(
                 counts[PEAK_EVENTS] = max(counts[PEAK_EVENTS], counts[EVENTS])
         if events.users[event] == 0:
             release_event(events, counts, event)
-    expire(events, entries, heap, heads, counts, frontier)
+    expire(events, entries, heap, heads, lists, counts, frontier)
     return out[:n].copy()
+
+
+@jit
+def rehang(
+    graph: Graph, events: Events, entries: Entries, heap: Heap, heads: I32, lists: Lists, counts: I64, order: I32
+) -> None:
+    """Make lists, chains and heap anew of the entries in `order`, oldest first."""
+    heads[:] = -1
+    lists.newest[:] = -1
+    lists.live[:] = 0
+    counts[IN_HEAP] = 0
+    for k in range(len(order)):
+        entry = order[k]
+        slot = entries.slot[entry]
+        place = place_of(graph, events, slot, entries.event[entry])
+        hang(entries, heads, lists, entry, list_of(graph, slot), place, is_chained(graph, slot))
+        push(heap, counts, entries.until[entry], entry, entries.stamp[entry])

@@ -1,9 +1,10 @@
 """The store of useful events: entries in chains, and the array of expiration times.
 
 An *event* is kept once, however many variables it can stand for; an *entry* says that it may stand for one of them. An
-entry hangs in one chain of a hash table: that of its variable and equality key (explicit domains), or that of its cell
-in space (the shared spatio-temporal index). Chains have the newest entry first, so a walk ends where time does. What
-expires when is kept in a heap; an entry that was renewed meanwhile goes back into it with its new time.
+entry stands in the list of its variable, and hangs in one chain of a hash table: that of its variable and equality key
+or cell, or that of its cell in an index which all triggers share. Lists and chains have the newest entry first, so a
+walk ends where time does. What expires when is kept in a heap; an entry that was renewed meanwhile goes back into it
+with its new time.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from vedette.compiled import inline, jit
+from vedette.compiled import inline
 from vedette.kernels.arrays import F64, I32, I64, U8
 
 Whole: TypeAlias = "int | np.int64"
@@ -48,6 +49,8 @@ class Entries(NamedTuple):
     chain: I64
     next: I32
     prev: I32
+    older: I32
+    newer: I32
     stamp: I64
     found: U8
     free: I32
@@ -61,8 +64,15 @@ class Heap(NamedTuple):
     stamp: I64
 
 
+class Lists(NamedTuple):
+    """By variable: its newest entry, and how many there are."""
+
+    newest: I32
+    live: I64
+
+
 class Cells(NamedTuple):
-    """Cells of the index: their side, and on the sphere how many there are around it (0 in the plane)."""
+    """Cells in space: their side, and on the sphere how many there are around it (0 in the plane)."""
 
     side: float
     around: int
@@ -100,21 +110,44 @@ def cell_of(cells: Cells, x: float, y: float) -> Whole:
 
 
 @inline
-def hang(entries: Entries, heads: I32, entry: Whole, slot: Whole, place: Whole) -> None:
-    """Put an entry at the head of its chain."""
-    c = chain_of(slot, place, len(heads))
+def hang(
+    entries: Entries, heads: I32, lists: Lists, entry: Whole, whose: Whole, place: Whole, is_chained: bool
+) -> None:
+    """Put an entry at the head of its variable's list, and of the chain of its place."""
+    slot = entries.slot[entry]
+    before = lists.newest[slot]
+    entries.older[entry] = before
+    entries.newer[entry] = -1
+    if before >= 0:
+        entries.newer[before] = entry
+    lists.newest[slot] = entry
+    lists.live[slot] += 1
     entries.place[entry] = place
-    entries.chain[entry] = c
-    entries.prev[entry] = -1
-    entries.next[entry] = heads[c]
-    if heads[c] >= 0:
-        entries.prev[heads[c]] = entry
-    heads[c] = entry
+    entries.chain[entry] = -1
+    if is_chained:
+        c = chain_of(whose, place, len(heads))
+        entries.chain[entry] = c
+        entries.prev[entry] = -1
+        entries.next[entry] = heads[c]
+        if heads[c] >= 0:
+            entries.prev[heads[c]] = entry
+        heads[c] = entry
 
 
 @inline
-def unhang(entries: Entries, heads: I32, entry: int) -> None:
-    """Take an entry out of its chain."""
+def unhang(entries: Entries, heads: I32, lists: Lists, entry: Whole) -> None:
+    """Take an entry out of its list and its chain."""
+    slot = entries.slot[entry]
+    newer, older = entries.newer[entry], entries.older[entry]
+    if newer >= 0:
+        entries.older[newer] = older
+    else:
+        lists.newest[slot] = older
+    if older >= 0:
+        entries.newer[older] = newer
+    lists.live[slot] -= 1
+    if entries.chain[entry] < 0:
+        return
     before, after = entries.prev[entry], entries.next[entry]
     if before >= 0:
         entries.next[before] = after
@@ -166,9 +199,9 @@ def release_event(events: Events, counts: I64, event: int) -> None:
 
 
 @inline
-def remove(events: Events, entries: Entries, heads: I32, counts: I64, entry: int) -> None:
+def remove(events: Events, entries: Entries, heads: I32, lists: Lists, counts: I64, entry: int) -> None:
     """Forget an entry, and its event with the last one."""
-    unhang(entries, heads, entry)
+    unhang(entries, heads, lists, entry)
     event = entries.event[entry]
     entries.event[entry] = -1
     entries.stamp[entry] += 1
@@ -182,7 +215,7 @@ def remove(events: Events, entries: Entries, heads: I32, counts: I64, entry: int
 
 
 @inline
-def expire(events: Events, entries: Entries, heap: Heap, heads: I32, counts: I64, now: int) -> None:
+def expire(events: Events, entries: Entries, heap: Heap, heads: I32, lists: Lists, counts: I64, now: int) -> None:
     """Forget all entries that no event from `now` on can join."""
     while counts[IN_HEAP] > 0 and heap.until[0] < now:
         entry, stamp = heap.entry[0], heap.stamp[0]
@@ -192,21 +225,4 @@ def expire(events: Events, entries: Entries, heap: Heap, heads: I32, counts: I64
         if entries.until[entry] >= now:
             push(heap, counts, entries.until[entry], entry, stamp)
         else:
-            remove(events, entries, heads, counts, entry)
-
-
-@jit
-def rehang(
-    events: Events, entries: Entries, heap: Heap, heads: I32, counts: I64, order: I32, is_indexed: U8, cells: Cells
-) -> None:
-    """Make chains and heap anew of the entries in `order` (oldest first); `is_indexed` by variable."""
-    heads[:] = -1
-    counts[IN_HEAP] = 0
-    for k in range(len(order)):
-        entry = order[k]
-        slot, event = entries.slot[entry], entries.event[entry]
-        if is_indexed[slot]:
-            hang(entries, heads, entry, -1, cell_of(cells, events.x[event], events.y[event]))
-        else:
-            hang(entries, heads, entry, slot, entries.place[entry])
-        push(heap, counts, entries.until[entry], entry, entries.stamp[entry])
+            remove(events, entries, heads, lists, counts, entry)

@@ -10,11 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from vedette.compiled import jit
 from vedette.conditions import evaluate
 from vedette.families.triggers import EQUAL
-from vedette.kernels.arrays import B1, I64, U8
-from vedette.kernels.ids import hash_bytes
+from vedette.kernels.arrays import B1, I64
+from vedette.kernels.events.texts import beginnings, hashes
 from vedette.model import Binary, Column
 from vedette.pipeline.rows import id_bytes
 
@@ -23,7 +22,7 @@ def keys_of(values: pa.Array, use: str) -> I64:
     """A key for each value."""
     if pa.types.is_string(values.type):
         offsets, data = id_bytes(values.fill_null(""))
-        return _hashes(offsets, data) if use == EQUAL else _beginnings(offsets, data)
+        return hashes(offsets, data) if use == EQUAL else beginnings(offsets, data)
     if pa.types.is_boolean(values.type):
         return np.asarray(values.fill_null(False).to_numpy(zero_copy_only=False)).astype(np.int64)
     if pa.types.is_timestamp(values.type):
@@ -31,27 +30,6 @@ def keys_of(values: pa.Array, use: str) -> I64:
     floats = np.asarray(values.fill_null(0).to_numpy(zero_copy_only=False)).astype(np.float64) + 0.0
     bits = floats.view(np.int64)
     return np.where(bits < 0, bits ^ np.int64(0x7FFFFFFFFFFFFFFF), bits)
-
-
-@jit
-def _hashes(offsets: I64, data: U8) -> I64:
-    out = np.empty(len(offsets) - 1, np.int64)
-    for i in range(len(out)):
-        out[i] = np.int64(hash_bytes(data, offsets[i], offsets[i + 1]) >> np.uint64(1))
-    return out
-
-
-@jit
-def _beginnings(offsets: I64, data: U8) -> I64:
-    """The first seven bytes as a number."""
-    out = np.empty(len(offsets) - 1, np.int64)
-    for i in range(len(out)):
-        key = np.int64(0)
-        for k in range(7):
-            at = offsets[i] + k
-            key = key * 256 + (np.int64(data[at]) if at < offsets[i + 1] else np.int64(0))
-        out[i] = key
-    return out
 
 
 def holds(op: str, left: pa.Array, right: pa.Array, left_is_oid: bool, right_is_oid: bool) -> B1:

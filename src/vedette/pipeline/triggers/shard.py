@@ -7,7 +7,6 @@ its last event comes, by the shard that owns that event.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,8 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from vedette.kernels.arrays import F64, I64, all_enlarged
-from vedette.kernels.events.graph import DOMAINS
-from vedette.kernels.events.match import MOST_SLOTS, match
+from vedette.kernels.events.match import MOST_SLOTS, match, rehang
 from vedette.kernels.events.sift import units
 from vedette.kernels.events.store import (
     ENTRIES,
@@ -27,21 +25,19 @@ from vedette.kernels.events.store import (
     NEXT_NUMBER,
     PEAK_EVENTS,
     PROBED,
-    Cells,
     Entries,
     Events,
     Heap,
-    rehang,
+    Lists,
 )
 from vedette.pipeline import state
 from vedette.pipeline.messages import Letter
 from vedette.pipeline.setup import Setup
-from vedette.pipeline.triggers.graphs import cell_side, graph_of, slots_by_qid
+from vedette.pipeline.triggers.graphs import graph_of, slots_by_qid
 from vedette.pipeline.triggers.keys import holds
 from vedette.pipeline.triggers.shelf import Shelf
 
 VERSION = 1
-DEGREES_A_RADIAN = 180.0 / math.pi
 
 
 class TriggerShard:
@@ -51,13 +47,13 @@ class TriggerShard:
         self.metrics: Mapping[str, int] = {}
         self._setup = setup
         self._triggers: list[dict[str, Any]] = []
-        self._graph = graph_of([])
+        self._graph = graph_of([], setup.wraps)
         self._by_qid = slots_by_qid([], self._graph)
         self._events = _no_events(0)
         self._entries = _no_entries()
         self._heap = Heap(np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.int64))
         self._heads = np.full(16, -1, np.int32)
-        self._cells = Cells(1.0, 0)
+        self._lists = Lists(np.zeros(0, np.int32), np.zeros(0, np.int64))
         self._counts = np.zeros(8, np.int64)
         self._shelf = Shelf(oid_type)
         self._standing: bytes | None = None
@@ -126,7 +122,7 @@ class TriggerShard:
             self._entries,
             self._heap,
             self._heads,
-            self._cells,
+            self._lists,
             self._counts,
             frontier,
             wraps,
@@ -211,7 +207,7 @@ class TriggerShard:
         """Other triggers than before: entries of those that stay get their new slots, the others go."""
         old_qids, old_firsts = self._by_qid
         old = self._graph
-        self._triggers, self._graph, self._standing = triggers, graph_of(triggers), None
+        self._triggers, self._graph, self._standing = triggers, graph_of(triggers, self._setup.wraps), None
         self._by_qid = slots_by_qid(triggers, self._graph)
         first_of = dict(zip(*(a.tolist() for a in self._by_qid), strict=True))
         to = np.full(len(old.base) + 1, -1, np.int64)
@@ -223,13 +219,6 @@ class TriggerShard:
         self._entries.slot[live] = to[self._entries.slot[live]]
         gone = live[self._entries.slot[live] < 0]
         self._forget(gone)
-        side2 = cell_side(self._graph)
-        if self._setup.wraps:
-            degrees = 2.0 * math.asin(min(1.0, math.sqrt(side2) / 2)) * DEGREES_A_RADIAN
-            around = int(min(max(360.0 / max(degrees, 1e-3), 1.0), 2.0**20))
-            self._cells = Cells(360.0 / around, around)
-        else:
-            self._cells = Cells(math.sqrt(side2), 0)
         self._rehang()
 
     def _forget(self, gone: Any) -> None:
@@ -250,8 +239,9 @@ class TriggerShard:
     def _rehang(self) -> None:
         live = np.flatnonzero(self._entries.event >= 0)
         order = live[np.argsort(self._events.number[self._entries.event[live]], kind="stable")].astype(np.int32)
-        is_indexed = (self._graph.strategy[self._graph.trigger] != DOMAINS).astype(np.uint8)
-        rehang(self._events, self._entries, self._heap, self._heads, self._counts, order, is_indexed, self._cells)
+        slots = len(self._graph.base)
+        self._lists = Lists(np.full(slots, -1, np.int32), np.zeros(slots, np.int64))
+        rehang(self._graph, self._events, self._entries, self._heap, self._heads, self._lists, self._counts, order)
 
     def _sweep(self) -> None:
         """Forget the rows of events that are gone, once they outweigh the others."""
@@ -284,7 +274,7 @@ class TriggerShard:
         self._triggers = state.decode("trigger shard standing", VERSION, self._standing)[0]["triggers"]
         meta, a = state.decode("trigger shard", VERSION, sections["columns"])
         n, m = len(a["t"]), len(a["event"])
-        self._graph = graph_of(self._triggers)
+        self._graph = graph_of(self._triggers, self._setup.wraps)
         self._by_qid = slots_by_qid(self._triggers, self._graph)
         self._make_room(n, m, a["keys"].shape[1])
         events, entries, counts = self._events, self._entries, self._counts
@@ -315,7 +305,9 @@ def _no_events(keys: int) -> Events:
 
 def _no_entries() -> Entries:
     none, whole = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return Entries(whole, whole, none, none, none, whole, whole, none, np.zeros((0, MOST_SLOTS), np.uint8), whole)
+    return Entries(
+        whole, whole, none, none, none, whole, whole, whole, whole, none, np.zeros((0, MOST_SLOTS), np.uint8), whole
+    )
 
 
 def _merged(parts: list[dict[str, Any]]) -> dict[str, Any]:
