@@ -1,8 +1,8 @@
 """What `triggers.py` measures: a stream of buoys, and triggers that fire about as often as they are told to.
 
-The stream is the TAO archive (daily readings of 78 buoys, many of them null) one copy after the other, each later by the
-length of the archive. The triggers are templates with random attributes and distances; their thresholds are quantiles, moved
-until one copy of the stream gives the wanted number of alerts. The seed decides everything.
+The stream is the TAO archive (daily readings of 78 buoys, many of them null) one copy after the other, each later by
+the length of the archive. The triggers are templates with random attributes and distances; their thresholds are
+quantiles, moved until one copy of the stream gives the wanted number of alerts. The seed decides everything.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ import vedette as vd
 FILE = "tao.parquet"
 ATTRIBUTES = ("zon_winds", "mer_winds", "humidity", "air_temp", "sst")
 TEMPLATES = ("two", "three", "set", "same buoy", "four", "about the same time", "three", "pair and one")
-ROUNDS = 9  # of calibration
+ROUNDS, CLOSE = 8, 0.15  # of calibration: at most so many, or until the logarithm is that close
 LEAST, MOST = 2e-4, 0.95  # share of readings that a threshold lets through
 GAP_DAYS = 400  # between copies: no trigger spans two of them
 
@@ -40,7 +41,8 @@ class Buoys:
 
     def __init__(self) -> None:
         self.archive = pq.read_table(data_file()).replace_schema_metadata(None)
-        t = self.archive["t"]
+        t = self.archive["t"].cast(pa.timestamp("ms", "UTC"))
+        self.archive = self.archive.set_column(self.archive.schema.get_field_index("t"), "t", t)
         self.rows = self.archive.num_rows
         self.length = pc.max(t).as_py() - pc.min(t).as_py() + np.timedelta64(GAP_DAYS, "D").item()
 
@@ -77,7 +79,7 @@ class Draft:
     watched: tuple[tuple[str, str], ...]
     km: int
     apart: bool
-    share: float = 0.04
+    share: float = 0.015
 
     @property
     def events(self) -> int:
@@ -97,18 +99,24 @@ def drafts(wanted: Set) -> list[Draft]:
     return found
 
 
+def threshold(draft: Draft, n: int, quantiles: dict[str, Any]) -> tuple[str, str, float]:
+    """What the condition on the n-th event compares."""
+    attribute, side = draft.watched[n]
+    at = draft.share if side == "<" else 1 - draft.share
+    return attribute, side, round(float(np.interp(at, *quantiles[attribute])), 4)
+
+
 def written(name: str, draft: Draft, days: int, quantiles: dict[str, Any], strategy: str | None) -> str:
     """The statement."""
 
     def over(variable: str, n: int) -> str:
-        attribute, side = draft.watched[n]
-        at = draft.share if side == "<" else 1 - draft.share
-        return f"{variable}.{attribute} {side} {np.interp(at, *quantiles[attribute]):.4f}"
+        attribute, side, value = threshold(draft, n, quantiles)
+        return f"{variable}.{attribute} {side} {value}"
 
     def steps(variables: str) -> list[str]:
         most = max(1, days // (len(variables) - 1))
         said = [over(v, n) for n, v in enumerate(variables)]
-        for a, b in zip(variables, variables[1:], strict=False):
+        for a, b in pairwise(variables):
             said.append(f"{b}.t - {a}.t IN [1 D, {most} D] AND DISTANCE({a}, {b}) < {draft.km} KM")
             said += [f"{a}.oid <> {b}.oid"] if draft.apart else []
         return said
@@ -153,10 +161,15 @@ def calibrated(wanted: Set) -> tuple[list[Draft], list[float]]:
     bounds = [[LEAST, MOST] for _ in found]
     best = [(math.inf, draft, 0.0) for draft in found]
     for _ in range(ROUNDS):
-        run = vd.local(vd.Watch(space=vd.lonlat(), queries=text(found, wanted.days, quantiles, None)))
+        open_ = [n for n in range(len(found)) if best[n][0] > CLOSE]
+        if not open_:
+            break
+        sql = "\n".join(written(f"q{n}", found[n], wanted.days, quantiles, None) for n in open_)
+        run = vd.local(vd.Watch(space=vd.lonlat(), queries=sql))
         told = pc.value_counts(pa.concat_tables([run.feed(table), run.finish()])["query"]).to_pylist()
         alerts = {each["values"]: each["counts"] for each in told}
-        for n, draft in enumerate(found):
+        for n in open_:
+            draft = found[n]
             ratio = wanted.verbosity * buoys.rows / max(alerts.get(f"q{n}", 0), 0.5)
             best[n] = min(best[n], (abs(math.log(ratio)), draft, wanted.verbosity / ratio), key=lambda b: b[0])
             bounds[n][ratio < 1] = draft.share

@@ -1,7 +1,7 @@
 """One set of triggers over the buoys, in a process of its own, on one core, so that no case sees the memory of another.
 
-In: a JSON object on the command line: the statements, how many copies of the stream, how many batches a copy has. Out: a
-JSON object on stdout. The first copy warms up (compilation, places in memory); each copy after it is a repetition.
+In: a JSON object on the command line: the statements, how many copies of the stream, how many batches a copy has.
+Out: a JSON object on stdout. The first copy warms up (compilation, room in memory); each copy after it is a repetition.
 The caller limits the libraries to one thread by their environment variables; the rest is done here.
 """
 
