@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 DEFAULT_OUT = HERE.parent / "out" / "bench"
 STRATEGIES = ("CELLS", "DOMAINS", "TIGHT", "LOOSE")  # the first is the default
 BASE = Set(5)
-VERBOSITIES, NUMBERS, DAYS = (0.001, 0.01, 0.05), (5, 25, 50, 100), (6, 12, 24, 48)
+VERBOSITIES, NUMBERS, DAYS = (0.001, 0.01, 0.05), (5, 25, 100), (6, 12, 24, 48)
 PARTS = 2  # batches of a copy
 ONE_THREAD = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -99,10 +99,11 @@ def main(
 def points(most: int, quick: bool, seed: int, console: Console) -> list[dict[str, Any]]:
     """The sets of triggers to run, each with its statements for every strategy. The first is on every axis."""
     numbers = [n for n in NUMBERS if n < most] + [most]
-    sets = [Set(n, seed=seed) for n in numbers]
+    sets = [Set(BASE.triggers, seed=seed)]
     if not quick:
         sets += [Set(BASE.triggers, v, seed=seed) for v in VERBOSITIES if v != BASE.verbosity]
         sets += [Set(BASE.triggers, days=d, seed=seed) for d in DAYS if d != BASE.days]
+    sets += [Set(n, seed=seed) for n in numbers if n != BASE.triggers]
     quantiles = quantiles_of(Buoys().archive)
     console.print(f"calibrating {most} triggers")
     many = calibrated(Set(most, seed=seed))

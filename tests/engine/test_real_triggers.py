@@ -57,7 +57,8 @@ BUOYS = {
     ),
     "wind turns, air cools": Case(
         """FOR E AS east, E AS west WHEN east.zon_winds < -8 AND west.zon_winds > 3
-           AND east.air_temp > west.air_temp + 0.5 AND west.t - east.t IN [-5 D, 5 D] AND DISTANCE(east, west) >= 300 KM AND DISTANCE(east, west) <= 6000 KM""",
+           AND east.air_temp > west.air_temp + 0.5 AND west.t - east.t IN [-5 D, 5 D]
+           AND DISTANCE(east, west) >= 300 KM AND DISTANCE(east, west) <= 6000 KM""",
         (lambda e: e["zon_winds"] < -8, lambda e: e["zon_winds"] > 3),
         {
             (0, 1): lambda km, lag, a, b: (
@@ -93,8 +94,8 @@ BUOYS = {
 QUAKES = {
     "aftershocks": Case(
         """FOR E AS main, E AS one, E AS two WHEN main.mag >= 3.5 AND one.mag > 1 AND two.mag > 1
-           AND main.mag > one.mag + 1 AND DISTANCE(main, one) < 60 KM AND DISTANCE(main, two) < 60 KM AND main BEFORE one WITHIN 24 H
-           AND one BEFORE two WITHIN 12 H""",
+           AND main.mag > one.mag + 1 AND DISTANCE(main, one) < 60 KM AND DISTANCE(main, two) < 60 KM
+           AND main BEFORE one WITHIN 24 H AND one BEFORE two WITHIN 12 H""",
         (lambda e: e["mag"] >= 3.5, lambda e: e["mag"] > 1, lambda e: e["mag"] > 1),
         {
             (0, 1): lambda km, lag, a, b: (km < 60) & between(1, 24 * HOUR)(lag) & (a["mag"] > b["mag"] + 1),
