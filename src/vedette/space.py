@@ -17,8 +17,25 @@ from typing import Literal
 
 from vedette.compiled import inline
 from vedette.errors import ConfigError
+from vedette.model.terms import EARTH_RADIUS_M
 
-EARTH_RADIUS_M = 6_371_008.8
+__all__ = [
+    "DEGREES_PER_RADIAN",
+    "EARTH_RADIUS_M",
+    "OUTWARDS",
+    "RADIANS_PER_DEGREE",
+    "Space",
+    "box_has",
+    "chord2",
+    "disc_box",
+    "lonlat",
+    "planar",
+    "planar_d2",
+    "sincos_degrees",
+    "sphere_d2",
+    "unit_vector",
+]
+
 RADIANS_PER_DEGREE = math.pi / 180.0
 DEGREES_PER_RADIAN = 180.0 / math.pi
 OUTWARDS = 1e-9  # relative and absolute slack of bounding boxes; far above rounding, far below a cell

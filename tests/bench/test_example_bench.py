@@ -74,3 +74,29 @@ def test_compare_prints_one_result_and_several_and_draws_them(result_file: Path,
     both = run("compare.py", result_file, result_file)
     assert both.returncode == 0, both.stderr
     assert "1.00x" in both.stdout
+
+
+def test_alerts_are_measured_with_and_without_what_makes_them_cheap(tmp_path: Path) -> None:
+    done = run(
+        "alerts.py",
+        "--part",
+        "50",
+        "--objects",
+        "300",
+        "--rounds",
+        "1",
+        "--out",
+        tmp_path,
+        "--plot",
+        tmp_path / "p.png",
+    )
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.glob("alerts-*.json")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    cases = {(c["case"], c["formulas"], c["repetition"], c["dependent"]): c for c in found["cases"]}
+    shared, alone = cases["shared", 200, 0.6, 0.0], cases["alone", 200, 0.6, 0.0]
+    assert shared["computed"] < 0.45 * alone["computed"]
+    links, without = cases["links", 200, 0.0, 0.5], cases["no links", 200, 0.0, 0.5]
+    assert without["computed"] == links["computed"] + links["inferred"]
+    assert links["inferred"] > 0.25 * without["computed"]
+    assert (tmp_path / "p.png").stat().st_size > 10_000

@@ -36,10 +36,25 @@ ANYWHERE = (
     "SELECT MAX(speed) FROM objects INSIDE r2",
     "SELECT SUM(load) FROM objects KNN (4, 1, 1) GRACE 1",
 )
+COMBINED = (
+    "SELECT oid FROM objects WHERE KNN (3, {x}, {y}) AND INSIDE zone",
+    "SELECT oid FROM objects WHERE speed > 0.3 AND (INSIDE harbour OR KNN 2 AROUND a) AND NOT INSIDE r2 DWELL 1",
+    "SELECT SUM(speed) FROM objects WHERE KNN (3, {x}, {y}) AND NOT INSIDE CIRCLE ({d}) AROUND '9'",
+)
+FORMULAS = (
+    "NOT DIAMETER(a, '9', 'é') < {d}",
+    "DIAMETER(a, '9') < {d} AND NOT INSIDE(a, zone) OR DISTANCE(({x}, {y}), 'é', '10') > {d}",
+    "RKNN(({x}, {y}), 2, a) OR DIAMETER(a, '9', '10', 'é') > {e}",
+    "DIAMETER(a, '9', 'é', 'Ω') < {e} AND (RKNN(({x}, {y}), 2, a) OR NOT RKNN(({x}, {y}), 1, '9'))",
+)
+PLACE = {
+    "planar": {"x": 2, "y": 2, "d": 3, "e": 5},
+    "lonlat": {"x": 180, "y": 1, "d": 300_000, "e": 500_000},
+}
 
 
 def story(kind: str, seed: int, ticks: int = 60) -> Story:
-    """The stream of that seed: 10 queries, about 4 rows a tick, a batch every 7 ticks, some rows late."""
+    """The stream of that seed: 17 queries and alerts, about 4 rows a tick, a batch every 7 ticks, some rows late."""
     chance = random.Random(seed)
     x, y = ("x", "y") if kind == "planar" else ("lon", "lat")
     origin = (0.0, 0.0) if kind == "planar" else (177.0, -2.0)
@@ -62,7 +77,9 @@ def story(kind: str, seed: int, ticks: int = 60) -> Story:
     return Story(
         kind=kind,
         queries=[f"CREATE REGION {name} AS {LANDS[kind][0].areas[n]};" for n, name in enumerate(REGION_NAMES)]
-        + [f"CREATE QUERY q{n} AS {selection};" for n, selection in enumerate(selections)],
+        + [f"CREATE QUERY q{n} AS {selection};" for n, selection in enumerate(selections)]
+        + [f"CREATE QUERY c{n} AS {each.format(**PLACE[kind])};" for n, each in enumerate(COMBINED)]
+        + [f"CREATE ALERT a{n} WHEN {each.format(**PLACE[kind])};" for n, each in enumerate(FORMULAS)],
         batches=[(rows[n : n + 28], []) for n in range(0, len(rows), 28)],
         lateness=1,
         timeout=9,

@@ -64,10 +64,14 @@ class Twins:
 
 def plain(value: Any) -> Any:
     """A message as something that is equal where it says the same: columns become sorted rows."""
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [plain(v) for v in value]
     if isinstance(value, dict):
         return {name: plain(v) for name, v in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, pa.Array):
+        return value.to_pylist()
     if not is_dataclass(value):
         return value
     parts = {f.name: getattr(value, f.name) for f in fields(value) if getattr(value, f.name) is not None}

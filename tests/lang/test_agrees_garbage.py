@@ -31,7 +31,7 @@ def survives(text: str, kind: str, schema: Schema | None) -> None:
     assert bool(problems) == raised
     for problem in problems:
         assert 1 <= problem.line <= text.count("\n") + 1
-        assert problem.code.startswith("VD1")
+        assert problem.code.startswith("VD")
         assert problem.message in problem.render("q.sql")
     for statement in statements:
         lang.print_statement(statement, SPACES[kind])

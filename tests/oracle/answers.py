@@ -8,9 +8,10 @@ row never changes, so that much is remembered per row.)
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
+from tests.oracle.alerts import Alerts
 from tests.oracle.conditions import satisfied
 from tests.oracle.ingest import Timeline
 from tests.oracle.rows import Oid, Row, oid_order
@@ -18,6 +19,9 @@ from tests.oracle.shapes import Plane, contains, point
 from vedette.model import (
     MICROSECONDS,
     Aggregate,
+    Alert,
+    Combination,
+    Create,
     CreateQuery,
     Drop,
     Duration,
@@ -28,6 +32,7 @@ from vedette.model import (
     Query,
     Statement,
 )
+from vedette.model.formula import distinct, holds
 
 
 class Member(NamedTuple):
@@ -71,6 +76,7 @@ class Live:
     is_inside: set[Oid] = field(default_factory=set)
     since: dict[Oid, int] = field(default_factory=dict)  # when the present stay inside, or outside, began
     joined: set[Oid] = field(default_factory=set)
+    terms: dict[Any, Live] = field(default_factory=dict)  # of a combination, each as a query of its own
     remembered: dict[int, tuple[Row, bool]] = field(default_factory=dict)  # by id(row), which the row keeps alive
 
 
@@ -81,6 +87,7 @@ def tell(timeline: Timeline, world: World) -> list[Change]:
         return []
     commands = sorted(timeline.commands, key=lambda command: command[:2])
     changes: list[Change] = []
+    world.first = min(timeline.effects, default=None)
     for tau in instants(timeline, world.timeout, world.t_type):
         if tau >= end:
             break
@@ -128,6 +135,8 @@ class World:
         self.present: dict[Oid, Row] = {}
         self.last_known: dict[Oid, Row] = {}
         self.live: dict[str, Live] = {}
+        self.alerts = Alerts(space)
+        self.first: int | None = None  # the first tick of the stream; nothing is judged before
         self.members: dict[str, set[Oid]] = {}  # of each query of objects, as the reader knows them
 
     def tick(self, tau: int, updates: dict[Oid, Row]) -> list[Change]:
@@ -141,6 +150,9 @@ class World:
             changes += self.member_changes(name, live, tau)
             if live is not None and live.query.aggregate is not None:
                 changes += self.figure_changes(live, live.query.aggregate, tau)
+        if self.first is not None and tau >= self.first:
+            news = self.alerts.news(self.present)
+            changes += [Change(name, tau, sign, None, None, None, None) for name, sign in news]
         return changes
 
     def answers(self) -> dict[str, set[Oid] | Figure]:
@@ -166,8 +178,11 @@ class World:
                 figure = old.figure  # replaced: a row only where the new value differs from the one known
             dwell, grace = length(query.dwell, self.t_type), length(query.grace, self.t_type)
             self.live[query.name] = Live(query, dwell, grace, figure)
-        elif isinstance(action, Drop) and action.kind == "QUERY":
+        elif isinstance(action, Create) and isinstance(action.query, Alert):
+            self.alerts.standing[action.query.name] = action.query
+        elif isinstance(action, Drop) and not action.of_region:
             self.live.pop(action.name, None)
+            self.alerts.standing.pop(action.name, None)
 
     def move(self, tau: int, updates: dict[Oid, Row]) -> None:
         """Apply the updates of the tick; forget who has not been heard of for `timeout`."""
@@ -182,6 +197,11 @@ class World:
     def inside(self, live: Live) -> set[Oid]:
         """The objects of the query, before dwell and grace."""
         where, condition = live.query.where, live.query.condition
+        if isinstance(where, Combination):
+            for term in distinct(where.formula):
+                live.terms.setdefault(term, Live(replace(live.query, where=term), 0, 0, live.figure))
+            insides = {term: self.inside(each) for term, each in live.terms.items()}
+            return {oid for oid in self.present if holds(where.formula, lambda term: oid in insides[term])}  # noqa: B023
         focal_id = where.focal if isinstance(where, Nearest) else getattr(where.shape, "focal", None)
         if focal_id is not None:
             focal = next((row for oid, row in self.present.items() if str(oid) == focal_id), None)

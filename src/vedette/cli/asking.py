@@ -24,7 +24,7 @@ from vedette.connectors import FileSource, read_table
 from vedette.connectors.parts import Format, write_file
 from vedette.errors import ConfigError
 from vedette.lang import parse, print_statement
-from vedette.model import Create, Query, Schema, Standing, Statement, Trigger
+from vedette.model import Alert, Create, Query, Schema, Standing, Statement, Trigger
 from vedette.pipeline.intake import bind
 from vedette.space import Space
 
@@ -71,6 +71,11 @@ def print_explanation(
             for topic, line in _lines(statement.action.query, space, schema):
                 words.add_row(topic, line)
             console.print(words)
+    alerts = [query for query in standing_of(statements) if isinstance(query, Alert)]
+    if alerts:
+        from vedette.cli.sharing import print_sharing
+
+        print_sharing(console, alerts, space)
     _print_shared(console, statements, space)
 
 
@@ -82,15 +87,23 @@ def _lines(query: Standing, space: Space, schema: Schema | None) -> list[tuple[s
         from vedette.cli.graphs import describe_trigger
 
         return describe_trigger(query, space, schema)
+    if isinstance(query, Alert):
+        from vedette.cli.sharing import describe_alert
+
+        return describe_alert(query, space)
     raise TypeError(f"no words for {query.kind}")
 
 
 def draw_graphs(statements: list[Statement], folder: Path, space: Space, schema: Schema | None) -> list[Path]:
-    """A picture of every trigger's constraint graph."""
+    """A picture of every trigger's constraint graph, and one of the diagram that all alerts share."""
     from vedette.cli.draw import draw_trigger
+    from vedette.cli.sharing import draw_diagram
 
     triggers = [query for query in standing_of(statements) if isinstance(query, Trigger)]
-    return [draw_trigger(folder / f"{trigger.name}.svg", trigger, space, schema) for trigger in triggers]
+    drawn = [draw_trigger(folder / f"{trigger.name}.svg", trigger, space, schema) for trigger in triggers]
+    alerts = [query for query in standing_of(statements) if isinstance(query, Alert)]
+    diagram = draw_diagram(folder / "alerts.svg", alerts, space) if alerts else None
+    return drawn if diagram is None else [*drawn, diagram]
 
 
 def _print_shared(console: Console, statements: list[Statement], space: Space) -> None:

@@ -172,7 +172,8 @@ def explain(
     renames: MapOption = None,
     table: TableOption = None,
     graphs: Annotated[
-        Path | None, typer.Option("--graphs", help="Draw the constraint graph of each trigger.", metavar="DIR")
+        Path | None,
+        typer.Option("--graphs", help="Draw the graph of each trigger, and the diagram of all alerts.", metavar="DIR"),
     ] = None,
 ) -> None:
     """Show for each query what was understood, and which conditions several queries share."""

@@ -11,9 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vedette.lang import print_expr, print_place
+from vedette.lang.formulas import print_formula
 from vedette.lang.print import print_number
 from vedette.model import (
     Circle,
+    Combination,
     Create,
     CreateQuery,
     CreateRegion,
@@ -30,6 +32,7 @@ from vedette.model import (
     Standing,
     Statement,
 )
+from vedette.model.formula import distinct
 from vedette.space import Space
 
 
@@ -44,7 +47,11 @@ class Shared:
 
 def describe(query: Query, space: Space) -> list[tuple[str, str]]:
     """What was understood, as (topic, words)."""
-    lines = [("answer", _answer(query)), ("where", _place(query.where, space))]
+    lines = [("answer", _answer(query))]
+    if isinstance(query.where, Combination):
+        lines.append(("where", print_formula(query.where.formula, lambda term: f"({_place(term, space)})")))
+    else:
+        lines.append(("where", _place(query.where, space)))
     if query.condition is not None:
         lines.append(("filter", f"only objects for which {print_expr(query.condition)}"))
     else:
@@ -138,13 +145,14 @@ def find_shared(queries: Iterable[Query], space: Space) -> list[Shared]:
     for query in queries:
         if query.condition is not None:
             users["filter", print_expr(query.condition)].append(query.name)
-        place = print_place(query.where, space)
-        users["place", place].append(query.name)
-        if isinstance(query.where, Inside) and query.where.region:
-            names[place] = f"the region {query.where.region}"
-        focal = query.where.focal if isinstance(query.where, Nearest) else getattr(query.where.shape, "focal", None)
-        if focal is not None:
-            users["focal object", focal].append(query.name)
+        for where in distinct(query.where.formula) if isinstance(query.where, Combination) else (query.where,):
+            place = print_place(where, space)
+            users["place", place].append(query.name)
+            if isinstance(where, Inside) and where.region:
+                names[place] = f"the region {where.region}"
+            focal = where.focal if isinstance(where, Nearest) else getattr(where.shape, "focal", None)
+            if focal is not None:
+                users["focal object", focal].append(query.name)
     shared = [Shared(kind, names.get(text, text), tuple(who)) for (kind, text), who in users.items() if len(who) > 1]
     return sorted(shared, key=lambda s: (-len(s.queries), s.kind, s.condition))
 

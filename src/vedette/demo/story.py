@@ -22,7 +22,7 @@ from vedette.demo.scene import STEP_S, TICKS, TIMEOUT, Scene, build_scene
 from vedette.demo.view import Tally, queries_table, render_frame
 from vedette.errors import ConfigError
 from vedette.lang import parse
-from vedette.model import CreateQuery, Inside, MovingCircle, MovingRect, Nearest
+from vedette.model import Combination, CreateQuery, Inside, MovingCircle, MovingRect, Nearest
 from vedette.pictures import Fence, draw_map
 from vedette.space import planar
 
@@ -127,6 +127,8 @@ def _draw(path: Path, scene: Scene, changes: pa.Table) -> Path:
         if not isinstance(action, CreateQuery) or action.query.aggregate is not None:
             continue
         place = action.query.where
+        if isinstance(place, Combination):
+            continue  # its terms are answers, not fences
         shape = place.shape if isinstance(place, Inside) else place
         if (isinstance(shape, Nearest) and shape.focal) or any(fence.shape == shape for fence in fences):
             continue  # on the map already, in another query's name

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 
 from vedette.errors import ConfigError
 from vedette.families.nearest import plan_nearest
-from vedette.families.ranges import plan_inside
-from vedette.families.shape import Figure
-from vedette.model import MICROSECONDS, Aggregate, Duration, Expr, Inside, Query, Schema
+from vedette.families.ranges import disc, plan_inside
+from vedette.families.shape import DISC, NO_FIGURE, Figure
+from vedette.model import MICROSECONDS, Aggregate, Combination, Duration, Expr, Inside, Query, Schema
+from vedette.model.alert import ReverseNearest
 from vedette.space import Space
 
 
@@ -25,6 +26,11 @@ class Plan:
     aggregate: Aggregate | None
     dwell: int
     grace: int
+
+    @property
+    def is_combined(self) -> bool:
+        """Whether the answer is made of those of other queries."""
+        return self.figure is NO_FIGURE
 
     @property
     def is_delayed(self) -> bool:
@@ -40,11 +46,20 @@ class Plan:
 def plan_query(query: Query, space: Space, schema: Schema) -> Plan:
     """The plan of a query over a stream."""
     where = query.where
-    figure = plan_inside(where.shape, space) if isinstance(where, Inside) else plan_nearest(where, space)
+    if isinstance(where, Combination):
+        figure = NO_FIGURE
+    else:
+        figure = plan_inside(where.shape, space) if isinstance(where, Inside) else plan_nearest(where, space)
     aggregate = query.aggregate
     if aggregate is not None and aggregate.argument in ("lon", "lat"):
         aggregate = replace(aggregate, argument="x" if aggregate.argument == "lon" else "y")
     return Plan(figure, query.condition, aggregate, ticks(query.dwell, schema), ticks(query.grace, schema))
+
+
+def plan_reverse(constraint: ReverseNearest, space: Space) -> Plan:
+    """How many objects are closer to the object than the point is."""
+    figure = Figure(DISC, disc(constraint.x, constraint.y, 0.0, space), focal=constraint.object, reverse=True)
+    return Plan(figure, None, Aggregate("COUNT"), 0, 0)
 
 
 def ticks(duration: Duration, schema: Schema) -> int:

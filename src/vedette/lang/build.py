@@ -6,17 +6,22 @@ Invariant: the draft remembers where each expression was written, so that later 
 
 from __future__ import annotations
 
+from typing import Any
+
 from lark import Token, Tree
 
 from vedette.conditions import parse_timestamp
+from vedette.lang.combinations import build_where, has_place
 from vedette.lang.draft import Draft
 from vedette.lang.durations import read_length
 from vedette.lang.expressions import Expressions
+from vedette.lang.formulas import joined
 from vedette.lang.kinds import KINDS
-from vedette.lang.shapes import Places, SpaceKind, name_of, number_text, trees, word
+from vedette.lang.shapes import Places, RegionName, SpaceKind, name_of, number_text, trees, word
 from vedette.lang.source import Report
 from vedette.lang.words import FUNCTIONS, RESERVED, did_you_mean, one_of
-from vedette.model import NO_TIME, Aggregate
+from vedette.model import NO_TIME, Aggregate, Combination, Inside, Nearest
+from vedette.model.formula import AllOf
 
 OBJECTS = "objects"
 
@@ -94,16 +99,24 @@ def _query(action: Tree[Token], draft: Draft, space: SpaceKind, report: Report) 
     wheres = trees(action, "where")
     if len(wheres) > 1:
         report.add("VD101", "a query has one WHERE; this is the second", wheres[1].children[0])
+    formulas: list[Any] = []
     if wheres:
         inner = wheres[0].children[1]
         assert inner is not None
-        draft.condition, draft.condition_node = expressions.build(inner), inner
+        draft.condition_node = inner
+        if has_place(inner):
+            formulas = build_where(inner, draft, expressions, Places(space, report), report)
+        else:
+            draft.condition = expressions.build(inner)
         draft.origin = expressions.origin
 
     places = trees(action, "place_inside", "knn_tuple", "knn_around")
     if places:
-        draft.place = Places(space, report).place(places[0])
-    elif not expressions.spatial:
+        formulas.append(Places(space, report).place(places[0]))
+    if formulas and None not in formulas:
+        whole = joined(AllOf, formulas)
+        draft.place = whole if isinstance(whole, Inside | Nearest | RegionName) else Combination(whole)
+    elif not formulas and not expressions.spatial:
         report.add("VD101", "the statement ends here; expected INSIDE or KNN", None)
     for timing in trees(action, "timing"):
         _timing(timing, draft, report)

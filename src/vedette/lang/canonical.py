@@ -6,11 +6,13 @@ In: records of the model. Out: text that parses back to an equal record; named r
 from __future__ import annotations
 
 from vedette.conditions import format_timestamp
+from vedette.lang.formulas import print_formula
 from vedette.lang.kinds import KINDS
-from vedette.lang.print import print_area, print_duration, print_expr, print_place
+from vedette.lang.print import print_area, print_conjunct, print_duration, print_expr, print_place
 from vedette.lang.shapes import SpaceKind
 from vedette.lang.words import quote_name, quote_text
-from vedette.model import Create, CreateRegion, Query, Standing, Statement
+from vedette.model import Combination, Create, CreateRegion, Query, Standing, Statement
+from vedette.model.formula import AnyOf
 
 
 def print_statement(statement: Statement, space: SpaceKind) -> str:
@@ -37,9 +39,15 @@ def print_query(query: Standing, space: SpaceKind, *, replace: bool = False) -> 
 
 def _body(query: Query, space: SpaceKind) -> str:
     parts = [f"AS SELECT {_selected(query)} FROM objects"]
-    if query.condition is not None:
-        parts.append(f"WHERE {print_expr(query.condition)}")
-    parts.append(print_place(query.where, space))
+    if isinstance(query.where, Combination):
+        beside = "" if query.condition is None else f"{print_conjunct(query.condition)} AND "
+        formula = print_formula(query.where.formula, lambda term: print_place(term, space))
+        brackets = bool(beside) and isinstance(query.where.formula, AnyOf)
+        parts.append(f"WHERE {beside}{f'({formula})' if brackets else formula}")
+    else:
+        if query.condition is not None:
+            parts.append(f"WHERE {print_expr(query.condition)}")
+        parts.append(print_place(query.where, space))
     parts += [f"{word} {print_duration(d)}" for word, d in (("DWELL", query.dwell), ("GRACE", query.grace)) if d.value]
     return " ".join(parts)
 

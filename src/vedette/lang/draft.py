@@ -7,7 +7,7 @@ from typing import Any
 
 from vedette.lang.shapes import RegionName
 from vedette.lang.source import Node
-from vedette.model import NO_TIME, Aggregate, Area, Duration, Expr, Inside, Nearest
+from vedette.model import NO_TIME, Aggregate, Area, Combination, Duration, Expr, Inside, Nearest
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Draft:
     at_is_timestamp: bool = False
     at_node: Node | None = None
     area: Area | None = None
-    place: Inside | Nearest | RegionName | None = None
+    place: Inside | Nearest | Combination | RegionName | None = None
     condition: Expr | None = None
     condition_node: Node | None = None
     origin: dict[int, Node] = field(default_factory=dict)

@@ -67,7 +67,7 @@ class Expressions:
 
     def build(self, node: Node) -> Expr | None:
         """The expression; None after a problem."""
-        if _depth(node) > DEEPEST:
+        if depth(node) > DEEPEST:
             hint = "long lists are written: attribute IN (1, 2, 3)"
             self.report.add("VD105", f"the condition is nested deeper than {DEEPEST} levels", _first(node), hint)
             return None
@@ -127,8 +127,7 @@ class Expressions:
             self.report.add("VD101", f"there is no function {name_of(named)} here", named)
             return Value(True)
         self.spatial = True
-        hint = "write WHERE condition INSIDE ... or WHERE condition KNN ..., without AND"
-        self.report.add("VD104", "this version has no INSIDE and KNN inside a condition yet", kids[0], hint)
+        self.report.add("VD104", "INSIDE and KNN can only be joined by AND, OR and NOT", kids[0])
         return Value(True)
 
     def _literal(self, node: Tree[Token]) -> Value:
@@ -182,14 +181,15 @@ class Expressions:
             self.report.add("VD171", f"{name} needs the variable that it belongs to", node, f"an example: {example}")
 
 
-def _depth(node: Node) -> int:
+def depth(node: Node) -> int:
+    """How deep a tree is; without recursion."""
     deepest = 0
     stack: list[tuple[Node | None, int]] = [(node, 1)]
     while stack:
-        top, depth = stack.pop()
-        deepest = max(deepest, depth)
+        top, level = stack.pop()
+        deepest = max(deepest, level)
         if isinstance(top, Tree):
-            stack.extend((c, depth + 1) for c in top.children)
+            stack.extend((c, level + 1) for c in top.children)
     return deepest
 
 

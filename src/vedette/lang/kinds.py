@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from lark import Token, Tree
 
 from vedette.lang import triggers
+from vedette.lang.alerts import AlertKind
 from vedette.lang.draft import Draft
 from vedette.lang.shapes import RegionName, SpaceKind
 from vedette.lang.source import Report
@@ -41,4 +42,4 @@ class _Triggers:
     print = staticmethod(triggers.print_trigger)
 
 
-KINDS: dict[str, Kind] = {"TRIGGER": _Triggers()}
+KINDS: dict[str, Kind] = {"TRIGGER": _Triggers(), "ALERT": AlertKind()}

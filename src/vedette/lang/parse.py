@@ -22,6 +22,7 @@ from vedette.errors import Problem, QueryError
 from vedette.lang.build import build
 from vedette.lang.catalog import Act, Catalog, Kind, effective_tick
 from vedette.lang.check import check_draft
+from vedette.lang.combinations import bind_places
 from vedette.lang.draft import Draft
 from vedette.lang.join import bind_table
 from vedette.lang.kinds import KINDS
@@ -156,9 +157,7 @@ def _a(what: str | None) -> str:
 def _statement(
     draft: Draft, report: Report, act: Act, catalog: Catalog, tables: Mapping[str, Any], schema: Schema | None
 ) -> Statement | None:
-    place = draft.place
-    if isinstance(place, RegionName):
-        place = _bind_region(act, catalog, report, place)
+    place = bind_places(draft, partial(_bind_region, act, catalog, report), report)
     bind_table(draft, report, tables)
     check_draft(draft, schema, report)
     standing = None

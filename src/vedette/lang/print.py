@@ -54,6 +54,12 @@ class _Plain:
 _PLAIN_SPACE = _Plain()
 
 
+def print_conjunct(expr: Expr) -> str:
+    """The same, to be joined with others by AND."""
+    text, own = _Printer(lambda term: print_place(term.place, _PLAIN_SPACE)).text(expr)
+    return text if own >= _AND else f"({text})"
+
+
 class _Printer:
     """Text, and how strongly it holds together."""
 
@@ -122,13 +128,13 @@ def print_number(value: float | int) -> str:
 def print_place(place: Inside | Nearest, space: SpaceKind) -> str:
     """The INSIDE or KNN clause."""
     if isinstance(place, Nearest):
-        target = f"({_numbers(place.x, place.y)})" if place.focal is None else _id(place.focal)
+        target = f"({print_numbers(place.x, place.y)})" if place.focal is None else print_id(place.focal)
         return f"KNN {place.k} AROUND {target}"
     match place.shape:
         case MovingRect(focal, w, h):
-            return f"INSIDE RECT ({_numbers(w, h)}) AROUND {_id(focal)}"
+            return f"INSIDE RECT ({print_numbers(w, h)}) AROUND {print_id(focal)}"
         case MovingCircle(focal, radius):
-            return f"INSIDE CIRCLE ({print_distance(radius, space)}) AROUND {_id(focal)}"
+            return f"INSIDE CIRCLE ({print_distance(radius, space)}) AROUND {print_id(focal)}"
         case area:
             return f"INSIDE {print_area(area, space)}"
 
@@ -137,14 +143,15 @@ def print_area(area: Area, space: SpaceKind) -> str:
     """An area by value."""
     match area:
         case Rect(x1, y1, x2, y2):
-            return f"RECT ({_numbers(x1, y1, x2, y2)})"
+            return f"RECT ({print_numbers(x1, y1, x2, y2)})"
         case Circle(x, y, radius):
-            return f"CIRCLE ({_numbers(x, y)}, {print_distance(radius, space)})"
+            return f"CIRCLE ({print_numbers(x, y)}, {print_distance(radius, space)})"
         case Polygon():
             return f"POLYGON {quote_text(to_wkt(area))}"
 
 
-def _numbers(*values: float | None) -> str:
+def print_numbers(*values: float | None) -> str:
+    """Numbers with commas between them."""
     return ", ".join(print_number(v) for v in values if v is not None)
 
 
@@ -158,5 +165,6 @@ def print_duration(duration: Duration) -> str:
     return print_number(duration.value) + (f" {duration.unit}" if duration.unit else "")
 
 
-def _id(focal: str) -> str:
+def print_id(focal: str) -> str:
+    """An id as it is written in a statement."""
     return focal if _WHOLE.fullmatch(focal) else quote_text(focal)

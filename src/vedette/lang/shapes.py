@@ -91,6 +91,10 @@ class Places:
         area = self.area(inner)
         return Inside(area) if area else None
 
+    def point(self, x: Tree[Token], y: Tree[Token]) -> tuple[float, float] | None:
+        """A point, from two arguments."""
+        return self._centre(self._number(x), self._number(y), x, y)
+
     # ------------------------------------------------------------------------------------------------ regions
 
     def _polygon(self, node: Tree[Token]) -> Polygon | None:

@@ -159,9 +159,7 @@ def bind(draft: Draft, place: Callable[[RegionName], Inside | None], report: Rep
     trigger = Trigger(draft.name, bound, body.constraints, body.strategy)  # type: ignore[arg-type]
     units = {length.unit is None for _, length in lengths(body.constraints) if length.value}
     if len(units) > 1:
-        node = draft.condition_node or draft.name_node
-        report.add("VD141", "some lengths of time have a unit, and some have none", node)
-        return None
+        return trigger  # some with a unit, some without: no stream takes both, and whichever comes will say so
     try:
         closure = close(trigger, in_ticks)
     except Contradiction as found:

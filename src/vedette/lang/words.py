@@ -13,9 +13,9 @@ _STATEMENTS = ("AT", "CREATE", "OR", "REPLACE", "REGION", "QUERY", "DROP", "AS",
 _PLACES = ("INSIDE", "KNN", "AROUND", "POLYGON", "GEOJSON", "CIRCLE", "RECT", "DWELL", "GRACE")
 _EVENTS = ("TRIGGER", "FOR", "WHEN", "USING", "BEFORE", "AFTER", "WITHIN")
 _CONDITIONS = ("AND", "NOT", "IN", "BETWEEN", "LIKE", "IS", "NULL", "TRUE", "FALSE")
-KEYWORDS = frozenset(_STATEMENTS + _PLACES + _EVENTS + _CONDITIONS)
+KEYWORDS = frozenset(_STATEMENTS + _PLACES + _EVENTS + _CONDITIONS + ("ALERT",))
 
-LATER = {"PATTERN": "motion patterns", "ALERT": "alerts"}
+LATER = {"PATTERN": "motion patterns"}
 """Kinds of statement that the language keeps room for."""
 
 RESERVED = KEYWORDS | frozenset(LATER) | {"OBJECTS", "THEN", "EVERY", "ALWAYS", "SOMETIME"}
@@ -24,6 +24,7 @@ RESERVED = KEYWORDS | frozenset(LATER) | {"OBJECTS", "THEN", "EVERY", "ALWAYS", 
 METRES = {"M": 1.0, "KM": 1000.0, "MI": 1609.344, "NM": 1852.0}
 TIME_UNITS = ("MS", "S", "MIN", "H", "D")
 FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX")
+CONSTRAINTS = ("DIAMETER", "DISTANCE", "INSIDE", "RKNN")
 
 _BARE = re.compile(r"[^\W\d]\w*")
 

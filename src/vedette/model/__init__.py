@@ -4,6 +4,7 @@ In: nothing. Out: statements (what was asked), shapes (where), expressions (whic
 Invariant: two records are equal if and only if they mean the same.
 """
 
+from vedette.model.alert import Alert
 from vedette.model.query import Aggregate, Query
 from vedette.model.standing import Standing
 from vedette.model.statement import Action, Create, CreateQuery, CreateRegion, Drop, Statement
@@ -16,6 +17,7 @@ from vedette.model.terms import (
     Binary,
     Circle,
     Column,
+    Combination,
     Duration,
     Expr,
     In,
@@ -42,6 +44,7 @@ __all__ = [
     "NO_TIME",
     "Action",
     "Aggregate",
+    "Alert",
     "Apart",
     "Area",
     "AttributeType",
@@ -49,6 +52,7 @@ __all__ = [
     "Binary",
     "Circle",
     "Column",
+    "Combination",
     "Compare",
     "Constraint",
     "Create",

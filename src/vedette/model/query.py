@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from vedette.model.standing import Standing
-from vedette.model.terms import NO_TIME, Duration, Expr, Inside, Nearest
+from vedette.model.terms import NO_TIME, Combination, Duration, Expr, Inside, Nearest
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,9 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Query(Standing):
-    """A range or kNN query. `aggregate` None: the answer is the set of objects."""
+    """A range or kNN query, or a combination of both. `aggregate` None: the answer is the set of objects."""
 
-    where: Inside | Nearest
+    where: Inside | Nearest | Combination
     condition: Expr | None = None
     aggregate: Aggregate | None = None
     dwell: Duration = NO_TIME

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 from typing import Literal as OneOf
-from typing import TypeAlias
 
 # ---------------------------------------------------------------------------------------------- time
 
@@ -29,6 +29,8 @@ class Duration:
 
 
 NO_TIME = Duration(0)
+
+EARTH_RADIUS_M = 6_371_008.8
 
 # --------------------------------------------------------------------------------------------- shapes
 
@@ -98,6 +100,13 @@ class Nearest:
     x: float | None = None
     y: float | None = None
     focal: str | None = None
+
+
+@dataclass(frozen=True)
+class Combination:
+    """The objects for which a formula holds (see `model.formula`), whose terms are `Inside` and `Nearest`."""
+
+    formula: Any
 
 
 # ---------------------------------------------------------------------------------------- expressions

@@ -11,7 +11,7 @@ positions; the steps hand on row numbers, so that ids, places and values are loo
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -19,13 +19,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from vedette.families.diagram import SharedDiagram
 from vedette.kernels.arrays import F64, I8, I32, I64, rows_of, widened
+from vedette.kernels.combine import Combinations, Joined, combine
 from vedette.kernels.dwell import Pairs, Reports, delay
 from vedette.kernels.exact import LIMBS
 from vedette.kernels.ids import IdTable
 from vedette.kernels.nearest import Candidates, Ids, pick
 from vedette.kernels.netting import by_query, net
 from vedette.kernels.totals import COUNT, Members, Totals, tally
+from vedette.model.formula import distinct
+from vedette.model.plain import from_plain
 from vedette.pipeline import state
 from vedette.pipeline.messages import BEFORE_TIME, AnswerMessage, DeltaColumns, Letter, ReportColumns, merge_columns
 from vedette.pipeline.parts import AnswerPart, families_in, family, sections_for, sections_of
@@ -33,7 +37,7 @@ from vedette.pipeline.planning import OF_X, OF_Y
 from vedette.pipeline.rows import id_bytes, join
 from vedette.pipeline.setup import Setup
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass
@@ -90,10 +94,18 @@ class _Registry:
         self.measure = _column(commands, "measure", np.int64)
         self.dwell = _column(commands, "dwell", np.int64)
         self.grace = _column(commands, "grace", np.int64)
+        self.hidden = _column(commands, "hidden", np.bool_)
+        self.is_term = self.hidden & (self.function < 0)
+        formulas = {c["qid"]: from_plain(c["formula"]) for c in commands if c["formula"] is not None}
+        self.combinations = _Combinations(formulas, self.qid) if formulas else None
         self.delayed = (self.dwell > 0) | (self.grace > 0)
         self.valued = self.function > COUNT
         self.dropped = np.zeros(len(commands), np.bool_)
         self.end = np.zeros(len(commands), np.int64)
+
+    def keeps_moves(self) -> NDArray[np.bool_]:
+        """Which queries must hear of members that merely moved."""
+        return (self.k > 0) | self.is_term | (self.valued & ~self.delayed)
 
     def copy(self) -> _Registry:
         """The same queries, for batches of its own."""
@@ -138,6 +150,7 @@ class Assemble:
             Totals(none, np.zeros((0, LIMBS), np.int64), np.zeros((0, 2), np.int64), floats, np.zeros(0, np.int32)),
         )
         self._told_row: I64 = none
+        self._joined = (none, Joined(np.zeros(0, np.int32), none, none))
 
     # ------------------------------------------------------------------------------------------ step
 
@@ -150,14 +163,17 @@ class Assemble:
         for kind in sorted(letters.keys() - self._parts.keys()):
             self._add_part(kind, {})
         frontier = max(m.frontier for m in messages)
+        changes, counts = self._step(messages)
+        if counts is not None:
+            letters.setdefault("ALERT", []).append(counts)
         parts = [part.step(letters.get(kind, []), frontier) for kind, part in self._parts.items()]
-        return [self._step(messages), *parts]
+        return [changes, *parts]
 
     def _add_part(self, kind: str, sections: dict[str, bytes]) -> None:
         self._parts[kind] = family(kind).answer(self.setup, self._oid_type, sections)
 
-    def _step(self, messages: list[AnswerMessage]) -> Changes:
-        """The changes of ranges and nearest neighbours."""
+    def _step(self, messages: list[AnswerMessage]) -> tuple[Changes, Letter | None]:
+        """The changes of ranges and nearest neighbours; what hidden queries counted, for alerts."""
         deltas: DeltaColumns = merge_columns([m.deltas for m in messages])
         reports: ReportColumns = merge_columns([m.reports for m in messages])
         frontier = max(m.frontier for m in messages)
@@ -165,6 +181,7 @@ class Assemble:
             (c for m in messages for c in m.commands), key=lambda c: (c["c"], c["sequence"], c["op"] == "create")
         )
         drops: dict[int, int] = {}
+        created = [c["qid"] for c in commands if c["op"] == "create"]
         heirs: dict[int, int] = {}
         current = {c["name"]: q for q, c in self._queries.items()} if commands else {}
         for command in commands:
@@ -186,21 +203,22 @@ class Assemble:
         first_report = first_delta + len(deltas.t)
         self._extend_places(deltas, reports)
         index = queries.index(deltas.qid)
-        keeps_moves = (queries.k > 0) | (queries.valued & ~queries.delayed)
-        rows, signs = net(index, deltas.t, deltas.gid, deltas.sign, deltas.d2, len(queries), keeps_moves)
+        rows, signs = net(index, deltas.t, deltas.gid, deltas.sign, deltas.d2, len(queries), queries.keeps_moves())
         steps = _Steps(index[rows], deltas.t[rows], signs, rows + first_delta)
 
         tracked = bool((queries.valued | queries.delayed).any())
         code = self._codes() if tracked else np.zeros(len(self._places.gid), np.int32)
         ids = self._ids()
         steps = self._nearest(queries, steps, deltas.d2[rows], ids)
+        if queries.combinations is not None:
+            steps = self._combined(queries, queries.combinations, steps, created)
         steps = self._delayed(queries, steps, code, reports, first_report)
         changes = self._emit(queries, steps, code, heirs, ids)
         self._settle(queries)
         for qid in drops:
             del self._queries[qid]
             self._registry = None
-        return changes
+        return _told_apart(queries, changes)
 
     def _extend_places(self, deltas: DeltaColumns, reports: ReportColumns) -> None:
         width = max(self._places.values.shape[1], deltas.values.shape[1], reports.values.shape[1])
@@ -243,12 +261,54 @@ class Assemble:
             some.row,
             known._replace(query=queries.index(qids)),
             queries.k,
-            queries.valued & ~queries.delayed,
+            queries.is_term | (queries.valued & ~queries.delayed),
             ids,
             gids,
         )
         self._candidates = (queries.qid[candidates.query], candidates)
         return _in_query_order([steps.where(~of_knn), _Steps(*picked)], len(queries))
+
+    def _combined(self, queries: _Registry, combinations: _Combinations, steps: _Steps, created: list[int]) -> _Steps:
+        """Replace the members of terms by those of the queries that are made of them."""
+        of_term = queries.is_term[steps.query]
+        some = steps.where(of_term)
+        qids, known = self._joined
+        known = known._replace(query=queries.index(qids))
+        known = rows_of(known, np.argsort(known.query, kind="stable"))
+        gid = self._places.gid[some.row]
+        made = _Steps(
+            *combine(
+                some.query,
+                some.t,
+                gid,
+                some.sign,
+                some.row,
+                known,
+                combinations.columns(queries, created),
+                combinations.table,
+                len(queries),
+            )
+        )
+        self._joined = self._still_joined(queries, some, gid, known)
+        made = made.where(np.lexsort((made.t, made.query)))
+        return _in_query_order([steps.where(~of_term), made], len(queries))
+
+    def _still_joined(self, queries: _Registry, steps: _Steps, gid: I64, before: Joined) -> tuple[I64, Joined]:
+        """The members of terms after these steps, each with the row that tells where it was last."""
+        query = np.concatenate((before.query, steps.query))
+        gids = np.concatenate((before.gid, gid))
+        row = np.concatenate((before.row, steps.row))
+        sign = np.concatenate((np.ones(len(before.query), np.int64), steps.sign))
+        order = np.lexsort((gids, query))  # stable: members of before first, then in time order
+        query, gids, row, sign = query[order], gids[order], row[order], sign[order]
+        begins = np.ones(len(query), np.bool_)
+        begins[1:] = (query[1:] != query[:-1]) | (gids[1:] != gids[:-1])
+        first = np.flatnonzero(begins)
+        if len(first) == 0:
+            return queries.qid[query], Joined(query, gids, row)
+        last = np.append(first[1:], len(query)) - 1
+        stays = last[np.add.reduceat(sign, first) > 0]
+        return queries.qid[query[stays]], Joined(query[stays], gids[stays], row[stays])
 
     def _delayed(
         self, queries: _Registry, steps: _Steps, code: I32, reports: ReportColumns, first_report: int
@@ -414,7 +474,10 @@ class Assemble:
         self._totals = (qids[counted], rows_of(totals, counted))
         self._told_row = self._told_row[counted]
 
-        refs = [self._candidates[1].row, self._pairs[1].row, self._members[1].row, self._told_row]
+        qids, joined = self._joined
+        stays = np.isin(qids, live)
+        self._joined = (qids[stays], rows_of(joined, stays))
+        refs = [self._candidates[1].row, self._pairs[1].row, self._members[1].row, self._told_row, self._joined[1].row]
         used = np.unique(np.concatenate(refs))
         used = used[used >= 0]
         self._places = self._places.take(used)
@@ -422,13 +485,14 @@ class Assemble:
         self._pairs = (self._pairs[0], self._pairs[1]._replace(row=np.searchsorted(used, refs[1])))
         self._members = (self._members[0], self._members[1]._replace(row=np.searchsorted(used, refs[2])))
         self._told_row = np.where(self._told_row >= 0, np.searchsorted(used, self._told_row), -1)
+        self._joined = (self._joined[0], self._joined[1]._replace(row=np.searchsorted(used, refs[4])))
 
     def save(self) -> dict[str, bytes]:
         """Everything that the next step needs; "standing" is the same object until a command comes."""
         if self._standing is None:
             self._standing = state.encode("assemble standing", VERSION, {"queries": list(self._queries.values())}, {})
         arrays: dict[str, Any] = {f"places.{n}": getattr(self._places, n) for n in ("gid", "x", "y", "values", "oid")}
-        for name in ("candidates", "pairs", "members", "totals"):
+        for name in ("candidates", "pairs", "members", "totals", "joined"):
             qids, columns = getattr(self, "_" + name)
             arrays[f"{name}.qid"] = qids
             arrays.update({f"{name}.{field}": getattr(columns, field) for field in columns._fields})
@@ -445,7 +509,13 @@ class Assemble:
         queries, registry = _queries(self._standing)
         self._queries, self._registry = dict(queries), registry.copy()
         self._places = _Places(*(a[f"places.{n}"] for n in ("gid", "x", "y", "values", "oid")))
-        kinds: dict[str, Any] = {"candidates": Candidates, "pairs": Pairs, "members": Members, "totals": Totals}
+        kinds: dict[str, Any] = {
+            "candidates": Candidates,
+            "pairs": Pairs,
+            "members": Members,
+            "totals": Totals,
+            "joined": Joined,
+        }
         for name, kind in kinds.items():
             columns = kind(*(a[f"{name}.{field}"] for field in kind._fields))
             setattr(self, "_" + name, (a[f"{name}.qid"], columns))
@@ -461,6 +531,44 @@ def _queries(standing: bytes) -> tuple[dict[int, dict[str, Any]], _Registry]:
     meta, _ = state.decode("assemble standing", VERSION, standing)
     queries = {c["qid"]: c for c in meta["queries"]}
     return queries, _Registry([queries[q] for q in sorted(queries)])
+
+
+class _Combinations:
+    """The combinations of a bucket: their formulas over the numbers of their terms, in one diagram."""
+
+    def __init__(self, formulas: dict[int, Any], qid: I64) -> None:
+        number = {q: i for i, q in enumerate(qid.tolist())}
+        diagram = SharedDiagram(number.__getitem__)
+        for q, formula in formulas.items():
+            diagram.add(q, formula)
+        diagram.settle(np.zeros(len(qid), np.int64))
+        self.table = diagram.table
+        self._query = np.array([number[q] for q in formulas], np.int32)
+        terms = [[number[t] for t in distinct(formula)] for formula in formulas.values()]
+        self._start = np.cumsum([0, *map(len, terms)]).astype(np.int64)
+        self._term = np.array([t for each in terms for t in each], np.int32)
+        self._edge = np.array([diagram.edges[q] for q in formulas], np.int64)
+
+    def columns(self, queries: _Registry, created: list[int]) -> Combinations:
+        """As kernels take them; which ones came with this batch."""
+        q = self._query
+        fresh = np.isin(queries.qid[q], np.array(created, np.int64))
+        keeps = (queries.valued & ~queries.delayed)[q]
+        return Combinations(
+            q, self._start, self._term, self._edge, queries.c[q], queries.end[q], fresh, queries.dropped[q], keeps
+        )
+
+
+def _told_apart(queries: _Registry, changes: Changes) -> tuple[Changes, Letter | None]:
+    """What users hear, and what hidden queries counted."""
+    hidden = queries.hidden[changes.query]
+    if not hidden.any():
+        return changes, None
+    index = changes.query[hidden]
+    counts = {"t": changes.t[hidden], "qid": queries.qid[index], "count": changes.value[hidden].astype(np.int64)}
+    shown = np.flatnonzero(~hidden)
+    rest = {n: getattr(changes, n)[shown] for n in ("query", "t", "sign", "x", "y", "value")}
+    return replace(changes, oid=changes.oid.take(pa.array(shown)), **rest), Letter({}, counts)
 
 
 def _column(commands: list[dict[str, Any]], name: str, kind: Any) -> NDArray[Any]:

@@ -109,7 +109,11 @@ class Dispatch:
         """Balls that changed; `qid` by ball slot."""
         if len(self._known) < len(qid):
             self._known = enlarged(self._known, len(qid))
-        start, item = route_balls(balls.query, balls.on, balls.p, self._known, self._setup.regions, self._setup.wraps)
+        self.discs(balls, qid, self._known)
+
+    def discs(self, balls: QueryMoves, qid: I64, known: B1) -> None:
+        """Discs that changed, and by slot their queries and the regions that know of them; that is kept up to date."""
+        start, item = route_balls(balls.query, balls.on, balls.p, known, self._setup.regions, self._setup.wraps)
         for r in range(self._regions):
             b = item[start[r] : start[r + 1]]
             self._balls[r].append(BallColumns(balls.t[b], qid[balls.query[b]], balls.p[b], balls.skip[b], balls.on[b]))

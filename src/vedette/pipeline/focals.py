@@ -19,8 +19,8 @@ from vedette.kernels.shapes import RECT
 from vedette.kernels.trace import Tracks
 from vedette.pipeline.catalogue import Entry
 from vedette.pipeline.messages import FocalColumns
-from vedette.pipeline.planning import bucket_of, focal_bytes
-from vedette.pipeline.setup import Setup
+from vedette.pipeline.planning import focal_bytes
+from vedette.pipeline.setup import Setup, bucket_of
 
 
 class FocalTable:
@@ -74,6 +74,8 @@ class FocalTable:
                 self._slot[entry.focal] = slot
                 self.of_slot[slot] = entry.focal
             reach = self._reach[entry.focal]
+            if figure.reverse:
+                continue
             if figure.k == 0 and figure.kind == RECT:
                 reach[:2] = np.maximum(reach[:2], figure.p)
             elif figure.k == 0:

@@ -265,6 +265,8 @@ class Participate:
         """A slot for a query to come, still switched off; none if its shape can never reach this region."""
         if command["reports"]:
             self._delayed[command["qid"]] = command["bucket"]
+        if command["combined"]:
+            return
         figure_is_still = command["focal"] < 0 and not command["ball"]
         p = command["p"]
         if figure_is_still:

@@ -61,6 +61,7 @@ class Home(Protocol):
     setup: Setup
     bucket: int
     catalogue: Catalogue
+    first: int | None  # the first tick of the bucket's objects that was closed
 
     @property
     def tracks(self) -> Tracks:
@@ -136,6 +137,11 @@ def family(kind: str) -> Family:
         from vedette.pipeline.triggers.track import TriggerTrack
 
         return Family(TriggerTrack, TriggerShard, TriggerAnswers)
+    if kind == "ALERT":
+        from vedette.pipeline.alerts.answers import AlertAnswers
+        from vedette.pipeline.alerts.track import AlertTrack
+
+        return Family(AlertTrack, None, AlertAnswers)
     raise KeyError(kind)
 
 

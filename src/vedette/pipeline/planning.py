@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from vedette.kernels.ids import bucket_of_ids
 from vedette.kernels.totals import AVG, COUNT, MAX, MIN, SUM
 from vedette.model import Schema
+from vedette.model.plain import to_plain
 from vedette.pipeline.catalogue import Entry
+from vedette.pipeline.setup import bucket_of
 
 FUNCTIONS = {"COUNT": COUNT, "SUM": SUM, "AVG": AVG, "MIN": MIN, "MAX": MAX}
 OF_X, OF_Y = -2, -3  # measures that need no shipping
@@ -28,16 +29,16 @@ def focal_bytes(text: str, schema: Schema) -> bytes | None:
     return np.int64(number).tobytes()
 
 
-def bucket_of(key: bytes, buckets: int) -> int:
-    """The bucket of an id, or of a query's name."""
-    return int(bucket_of_ids(np.array([0, len(key)], np.int64), np.frombuffer(key or b"\0", np.uint8), buckets)[0])
-
-
 def home_bucket(entry: Entry, schema: Schema, buckets: int) -> int:
     """The TRACK bucket that speaks for a query: its focal's, so that it knows the centre; else by name."""
     focal = entry.plan.figure.focal
     key = None if focal is None else focal_bytes(focal, schema)
     return bucket_of(entry.query.name.encode() if key is None else key, buckets)
+
+
+def answer_bucket(entry: Entry, buckets: int) -> int:
+    """The query bucket of a query; one that others are made of lives where they do."""
+    return entry.bucket if entry.is_hidden else bucket_of(entry.query.name.encode(), buckets)
 
 
 def region_command(entry: Entry, c: int, sequence: int, buckets: int) -> dict[str, Any]:
@@ -50,14 +51,15 @@ def region_command(entry: Entry, c: int, sequence: int, buckets: int) -> dict[st
         "c": c,
         "sequence": sequence,
         "qid": entry.qid,
-        "bucket": bucket_of(entry.query.name.encode(), buckets),
+        "bucket": answer_bucket(entry, buckets),
         "kind": figure.kind,
         "p": list(figure.p),
         "edges": [list(e) for e in figure.edges],
         "focal": entry.focal,
-        "ball": figure.k > 0,
+        "ball": figure.k > 0 or figure.reverse,
+        "combined": plan.is_combined,
         "filter": entry.filter,
-        "moves": figure.k > 0 or (valued and not plan.is_delayed),
+        "moves": figure.k > 0 or entry.is_term or (valued and not plan.is_delayed),
         "reports": plan.is_delayed,
     }
 
@@ -71,7 +73,7 @@ def answer_command(entry: Entry, c: int, sequence: int, buckets: int, replaces: 
         "c": c,
         "sequence": sequence,
         "qid": entry.qid,
-        "bucket": bucket_of(entry.query.name.encode(), buckets),
+        "bucket": answer_bucket(entry, buckets),
         "name": entry.query.name,
         "k": plan.figure.k,
         "function": -1 if plan.aggregate is None else FUNCTIONS[plan.aggregate.function],
@@ -79,10 +81,12 @@ def answer_command(entry: Entry, c: int, sequence: int, buckets: int, replaces: 
         "dwell": plan.dwell,
         "grace": plan.grace,
         "replaces": replaces,
+        "hidden": entry.is_hidden,
+        "formula": to_plain(entry.formula),
     }
 
 
 def drop_command(entry: Entry, c: int, sequence: int, buckets: int) -> dict[str, Any]:
     """What everybody must know of a query that goes."""
-    bucket = bucket_of(entry.query.name.encode(), buckets)
+    bucket = answer_bucket(entry, buckets)
     return {"op": "drop", "c": c, "sequence": sequence, "qid": entry.qid, "bucket": bucket}

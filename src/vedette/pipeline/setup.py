@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from vedette.kernels.arrays import F64
+from vedette.kernels.ids import bucket_of_ids
 from vedette.kernels.regions import Regions, split
 from vedette.model import Schema
 from vedette.space import Space
@@ -30,6 +31,11 @@ class Setup:
     def wraps(self) -> bool:
         """Whether longitudes go round."""
         return self.space.is_lonlat
+
+
+def bucket_of(key: bytes, buckets: int) -> int:
+    """The bucket of an id, or of a query's name."""
+    return int(bucket_of_ids(np.array([0, len(key)], np.int64), np.frombuffer(key or b"\0", np.uint8), buckets)[0])
 
 
 def cut(x: F64, y: F64, space: Space, regions: int) -> Regions:

@@ -38,11 +38,12 @@ from vedette.pipeline.last_rows import LastRows
 from vedette.pipeline.messages import BEFORE_TIME, MoveColumns, RegionMessage, merge_columns
 from vedette.pipeline.parts import Segment, TrackPart, families_in, family, sections_for, sections_of
 from vedette.pipeline.planning import answer_command, drop_command, home_bucket, region_command
+from vedette.pipeline.reverse import ReverseCircles
 from vedette.pipeline.rows import Rows, attribute_rank, concat, id_bytes
 from vedette.pipeline.setup import Setup
 from vedette.space import Space
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass
@@ -72,7 +73,7 @@ class Track:
         self.bucket = bucket
         self.frontier = BEFORE_TIME
         self.greatest = BEFORE_TIME
-        self.catalogue = Catalogue(setup.space, setup.schema)
+        self.catalogue = Catalogue(setup.space, setup.schema, setup.buckets)
         self._standing: bytes | None = None  # the catalogue as it was saved last, until a statement acts
         self._waiting: list[tuple[int, int, Statement]] = []
         self._sequence = 0
@@ -86,7 +87,9 @@ class Track:
         self._balls = BallIndex(setup.wraps, setup.buckets, bucket)
         self._focals = FocalTable(setup, bucket)
         self._dispatch = Dispatch(setup)
+        self._circles = ReverseCircles(setup, bucket)
         self._parts: dict[str, TrackPart] = {}
+        self.first: int | None = None  # the first tick of the bucket's objects that was closed
 
     @property
     def tracks(self) -> Tracks:
@@ -132,6 +135,7 @@ class Track:
         self.setup = replace(self.setup, regions=regions)
         self._focals = FocalTable(self.setup, self.bucket)
         self._dispatch = Dispatch(self.setup)
+        self._circles = ReverseCircles(self.setup, self.bucket)
 
     def _enqueue(self, statements: list[Statement]) -> None:
         for statement in statements:
@@ -240,6 +244,8 @@ class Track:
         metrics["duplicates"] = metrics.get("duplicates", 0) + repeats
 
         self._dispatch.open(self._no_moves())
+        if closed and self.first is None:
+            self.first = int(at[0])
         first = 0
         ticks = sorted({c for c, _, _ in self._waiting if c < self.frontier})
         for c, end in zip([None, *ticks], [*ticks, self.frontier], strict=True):
@@ -272,6 +278,7 @@ class Track:
         came: list[Entry] = []
         buckets = self.setup.buckets
         told = sorted((w for w in self._waiting if w[0] == c), key=lambda w: w[1])
+        self.catalogue.begin()
         at_home: list[tuple[Change, Entry, int]] = []
         others: dict[str, list[tuple[Change, int]]] = {}
         for _, sequence, statement in told:
@@ -286,19 +293,23 @@ class Track:
                     came.append(entry)
                 else:
                     came = [e for e in came if e.qid != entry.qid]
-        self._focals.follow(self.catalogue.queries.values(), self._ids)
+        self._focals.follow(self.catalogue.running(), self._ids)
         self._some_unused = True  # focal objects that nobody follows any more
         self._make_room()
         for change, entry, sequence in at_home:
             if change.comes:
                 command = region_command(entry, c, sequence, buckets)
                 answer = answer_command(entry, c, sequence, buckets, change.replaces)
-                if entry.plan.figure.k and self.catalogue.queries.get(entry.query.name) is entry:
+                if entry.plan.figure.reverse and self.catalogue.is_there(entry):
+                    self._circles.add(entry, self._focals.slot(entry.focal))
+                nobody = entry.focal >= 0 and self._focals.slot(entry.focal) < 0  # no id of the stream can be this one
+                if entry.plan.figure.k and not nobody and self.catalogue.is_there(entry):
                     slot = self._balls.add(entry, self._focals.slot(entry.focal))
                     self._dispatch.no_ball_known(slot)
             else:
                 command = answer = drop_command(entry, c, sequence, buckets)
                 self._balls.drop(entry.qid)
+                self._circles.drop(entry.qid)
             self._dispatch.command(entry.qid, command, answer)
         for kind, changes in others.items():
             if kind not in self._parts:
@@ -324,7 +335,9 @@ class Track:
         """Rows first..stop, and timeouts before the tick `end`, after the statements of tick c."""
         parts: list[Happenings] = []
         focal_state = None
+        standing = None
         if came is not None and c is not None:
+            standing = self._circles.positions(self._tracks, c)
             focal_state = self._focals.positions(came.entries, self._tracks, c)
             if came.wakes_balls:
                 alive = self._alive()
@@ -360,6 +373,9 @@ class Track:
         balls = self._follow_balls(happenings, c)
         if balls is not None:
             self._dispatch.balls(balls, self._balls.qid)
+        if self._circles.is_active:
+            circles = self._circles.follow(happenings, gid, standing)
+            self._dispatch.discs(circles, self._circles.qid, self._circles.known)
         if self._parts:
             self._tell_parts(trail, segment, first, at, c, end)
 
@@ -483,6 +499,7 @@ class Track:
             "frontier": self.frontier,
             "greatest": self.greatest,
             "sequence": self._sequence,
+            "first": self.first,
             "waiting": [[c, s, _dump(statement, space)] for c, s, statement in self._waiting],
         }
         arrays: dict[str, Any] = {
@@ -502,6 +519,7 @@ class Track:
             "ball_known": self._dispatch.balls_known(np.flatnonzero(self._balls.qid >= 0)),
             **self._balls.dump(self._alive()),
             **self._focals.dump(),
+            **self._circles.dump(),
         }
         for name in rows.attributes:
             arrays["last." + name] = rows.attributes[name]
@@ -517,7 +535,7 @@ class Track:
         self.frontier, self.greatest, self._sequence = meta["frontier"], meta["greatest"], meta["sequence"]
         self._waiting = [(c, s, _load(data, setup.space)) for c, s, data in meta["waiting"]]
         self._standing = saved["standing"]
-        self.catalogue = _catalogue(self._standing, setup.space, setup.schema).copy()
+        self.catalogue = _catalogue(self._standing, setup.space, setup.schema, setup.buckets).copy()
         slots = a["slot"]
         self._ids.restore(slots, *_compact(a["oid"]), a["free"])
         self._make_room()
@@ -529,17 +547,19 @@ class Track:
         self._open = Rows(a["open_oid"], a["open_t"], a["open_x"], a["open_y"], attributes)
         self._open_at, self._open_slot = a["open_at"], a["open_slot"]
         self._focals.load(a)
+        self.first = meta["first"]
         alive = self._alive()
         self._balls.load(a, alive, self._tracks.x[alive], self._tracks.y[alive], len(self._tracks.t))
         self._dispatch.load_balls_known(a["ball_known"])
+        self._circles.load(a)
         self._parts = {kind: family(kind).track(self, sections_for(kind, saved)) for kind in families_in(saved)}
         return self
 
 
 @lru_cache(maxsize=16)
-def _catalogue(standing: bytes, space: Space, schema: Schema) -> Catalogue:
+def _catalogue(standing: bytes, space: Space, schema: Schema, buckets: int) -> Catalogue:
     """A saved catalogue, to be copied: most states that are loaded in a process were saved with the same one."""
-    return Catalogue.load(space, schema, state.decode("track standing", VERSION, standing)[0])
+    return Catalogue.load(space, schema, state.decode("track standing", VERSION, standing)[0], buckets)
 
 
 def _dump(statement: Statement, space: Space) -> list[Any]:

@@ -23,8 +23,8 @@ from vedette.pipeline import state
 from vedette.pipeline.catalogue import Change, Numbers, Registered
 from vedette.pipeline.messages import Letter
 from vedette.pipeline.parts import Home, Segment, Sent
-from vedette.pipeline.planning import bucket_of
 from vedette.pipeline.rows import Rows, concat
+from vedette.pipeline.setup import bucket_of
 from vedette.pipeline.triggers.keys import keys_of, known
 from vedette.pipeline.triggers.unary import Conjuncts, UnaryIndex
 
