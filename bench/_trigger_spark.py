@@ -29,8 +29,8 @@ import vedette as vd
 
 EARTH_M = 6_371_008.8
 WIDEST_LAT = 10  # of a buoy, either side of the equator; and none is within a cell of longitude 0
-WARM, TIMED = 2, 2
-RIVAL_WARM, RIVAL_TIMED = 1, 3
+WARM, TIMED = 1, 1
+RIVAL_WARM, RIVAL_TIMED = 1, 2
 PLACE = ("ux", "uy", "uz", "cx", "cy", "ct")
 THREE = 1  # the first sequence of three among the triggers
 
