@@ -116,6 +116,6 @@ def draw(result: Result, path: Path) -> None:
     title = (
         f"Triggers over {result['settings']['events']:,} readings, one core of {machine['cpu']}, {result['date'][:10]}"
     )
-    figure.suptitle(f"{title}, {result['date'][:10]}", fontsize=10)
+    figure.suptitle(title, fontsize=10)
     figure.savefig(path, dpi=130)
     plt.close(figure)
