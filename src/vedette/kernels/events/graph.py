@@ -88,12 +88,10 @@ def d2_between(events: Events, a: Whole, b: Whole, wraps: bool) -> float:
 
 
 @bare
-def fits(graph: Graph, events: Events, q: Whole, i: Whole, a: Whole, j: Whole, b: Whole, wraps: bool) -> bool:
-    """Whether event a at base i and event b at base j satisfy all that is between these two."""
+def fits(graph: Graph, events: Events, p: Whole, back: Whole, a: Whole, b: Whole, wraps: bool) -> bool:
+    """Whether events a and b satisfy all that is between two slots; `p` is their pair, `back` the other way."""
     if a == b:
         return False
-    p = pair_of(graph, q, i, j)
-    back = pair_of(graph, q, j, i)
     lag = events.t[b] - events.t[a]
     if lag > graph.high[p] or -lag > graph.high[back]:
         return False

@@ -64,14 +64,15 @@ def _walk(
     n: Whole,
 ) -> Whole:
     """Collect from a chain the entries of a variable that fit to the event at base i."""
-    oldest = events.t[event] - graph.high[pair_of(graph, q, slot, i)]
+    p, back = pair_of(graph, q, i, slot), pair_of(graph, q, slot, i)
+    oldest = events.t[event] - graph.high[back]
     while entry >= 0:
         other = entries.event[entry]
         if events.t[other] < oldest:
             break
         if entries.slot[entry] == slot and entries.place[entry] == place:
             counts[PROBED] += 1
-            if fits(graph, events, q, i, event, slot, other, wraps):
+            if fits(graph, events, p, back, event, other, wraps):
                 found[n] = entry
                 n += 1
         entry = entries.next[entry]
@@ -94,14 +95,15 @@ def _list(
     n: Whole,
 ) -> Whole:
     """Collect from the list of a variable the entries that fit to the event at base i."""
-    oldest = events.t[event] - graph.high[pair_of(graph, q, slot, i)]
+    p, back = pair_of(graph, q, i, slot), pair_of(graph, q, slot, i)
+    oldest = events.t[event] - graph.high[back]
     entry = lists.newest[slot]
     while entry >= 0:
         other = entries.event[entry]
         if events.t[other] < oldest:
             break
         counts[PROBED] += 1
-        if fits(graph, events, q, i, event, slot, other, wraps):
+        if fits(graph, events, p, back, event, other, wraps):
             found[n] = entry
             n += 1
         entry = entries.older[entry]
@@ -310,11 +312,13 @@ def _strike(
         while later < levels and order[later] == other:
             wanted += 1
             later += 1
+        p = pair_of(graph, q, first + k, first + other)
+        back = pair_of(graph, q, first + other, first + k)
         left = 0
         for v in range(at + 1 if other == k else start[other], start[other + 1]):
             if struck[v] != 0:
                 continue
-            if fits(graph, events, q, first + k, chosen, first + other, entries.event[found[v]], wraps):
+            if fits(graph, events, p, back, chosen, entries.event[found[v]], wraps):
                 left += 1
             else:
                 struck[v] = level + 1

@@ -166,10 +166,13 @@ class TriggerShard:
     def _told(self, alerts: I64) -> dict[int, Letter]:
         """Alerts whose comparisons hold exactly, by query bucket; then by trigger, in time order."""
         by_bucket: dict[int, list[tuple[str, I64, list[str]]]] = {}
-        for q in np.unique(alerts[:, 0]) if len(alerts) else ():
+        alerts = alerts[np.argsort(alerts[:, 0], kind="stable")]
+        start = np.searchsorted(alerts[:, 0], np.arange(len(self._triggers) + 1))
+        for q in np.flatnonzero(np.diff(start)).tolist():
             trigger = self._triggers[q]
-            refs = alerts[alerts[:, 0] == q, 1 : 1 + len(trigger["bases"])]
-            refs = refs[self._exactly(trigger, refs)]
+            refs = alerts[start[q] : start[q + 1], 1 : 1 + len(trigger["bases"])]
+            if trigger["comparisons"]:
+                refs = refs[self._exactly(trigger, refs)]
             if len(refs):
                 by_bucket.setdefault(trigger["bucket"], []).append((trigger["name"], refs, trigger["names"]))
         return {bucket: self._letter(told) for bucket, told in by_bucket.items()}
