@@ -88,6 +88,14 @@ def d2_between(events: Events, a: Whole, b: Whole, wraps: bool) -> float:
 
 
 @bare
+def keys_fit(op: int, a: int, b: int) -> bool:
+    """Whether coarse keys allow for a comparison."""
+    if op == EQUAL:
+        return a == b
+    return a <= b if op == AT_MOST else a >= b
+
+
+@bare
 def fits(graph: Graph, events: Events, p: Whole, back: Whole, a: Whole, b: Whole, wraps: bool) -> bool:
     """Whether events a and b satisfy all that is between two slots; `p` is their pair, `back` the other way."""
     if a == b:
@@ -102,8 +110,6 @@ def fits(graph: Graph, events: Events, p: Whole, back: Whole, a: Whole, b: Whole
     if (d2 == near2 and graph.near_strict[p]) or (d2 == far2 and graph.far_strict[p]):
         return False
     for c in range(graph.compare[p], graph.compare[p + 1]):
-        ka, kb = events.keys[a, graph.a[c]], events.keys[b, graph.b[c]]
-        op = graph.op[c]
-        if (op == EQUAL and ka != kb) or (op == AT_MOST and ka > kb) or (op == AT_LEAST and ka < kb):
+        if not keys_fit(graph.op[c], events.keys[a, graph.a[c]], events.keys[b, graph.b[c]]):
             return False
     return True

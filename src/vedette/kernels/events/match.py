@@ -18,7 +18,7 @@ import numpy as np
 
 from vedette.compiled import bare, inline, jit
 from vedette.kernels.arrays import B1, F64, I32, I64, U8
-from vedette.kernels.events.graph import LOOSE, Graph, fits, is_chained, list_of, pair_of, place_of
+from vedette.kernels.events.graph import LOOSE, Graph, fits, is_chained, keys_fit, list_of, pair_of, place_of
 from vedette.kernels.events.store import (
     ENTRIES,
     EVENTS,
@@ -41,21 +41,23 @@ from vedette.kernels.events.store import (
     push,
     release_event,
 )
-from vedette.space import disc_box
+from vedette.space import disc_box, planar_d2, sphere_d2
 
 MOST_SLOTS = 12
 SHORT = 64  # entries of a variable that are looked through faster than nine cells are looked up
 
 
 @bare
-def _walk(
+def _scan(
     graph: Graph,
     events: Events,
     entries: Entries,
     counts: I64,
+    following: I32,
     entry: Whole,
     slot: Whole,
     place: Whole,
+    is_chain: bool,
     q: Whole,
     i: Whole,
     event: Whole,
@@ -63,50 +65,40 @@ def _walk(
     found: I32,
     n: Whole,
 ) -> Whole:
-    """Collect from a chain the entries of a variable that fit to the event at base i."""
+    """Collect from a list or a chain the entries of a variable that fit to the event at base i.
+
+    What `graph.fits` says, with all that is the same for every entry looked up once: a call each would cost as much as
+    the rest (measured: 40 ns an entry with it).
+    """
     p, back = pair_of(graph, q, i, slot), pair_of(graph, q, slot, i)
-    oldest = events.t[event] - graph.high[back]
+    latest, oldest = events.t[event] + graph.high[p], events.t[event] - graph.high[back]
+    near2, far2 = min(graph.near2[p], graph.reach2[p]), graph.far2[p]
+    near_strict, far_strict = graph.near_strict[p], graph.far_strict[p]
+    first, last = graph.compare[p], graph.compare[p + 1]
+    x, y = events.x[event], events.y[event]
+    ux, uy, uz = events.ux[event], events.uy[event], events.uz[event]
     while entry >= 0:
         other = entries.event[entry]
-        if events.t[other] < oldest:
+        t = events.t[other]
+        if t < oldest:
             break
-        if entries.slot[entry] == slot and entries.place[entry] == place:
-            counts[PROBED] += 1
-            if fits(graph, events, p, back, event, other, wraps):
-                found[n] = entry
-                n += 1
-        entry = entries.next[entry]
-    return n
-
-
-@bare
-def _list(
-    graph: Graph,
-    events: Events,
-    entries: Entries,
-    lists: Lists,
-    counts: I64,
-    slot: Whole,
-    q: Whole,
-    i: Whole,
-    event: Whole,
-    wraps: bool,
-    found: I32,
-    n: Whole,
-) -> Whole:
-    """Collect from the list of a variable the entries that fit to the event at base i."""
-    p, back = pair_of(graph, q, i, slot), pair_of(graph, q, slot, i)
-    oldest = events.t[event] - graph.high[back]
-    entry = lists.newest[slot]
-    while entry >= 0:
-        other = entries.event[entry]
-        if events.t[other] < oldest:
-            break
+        if is_chain and (entries.slot[entry] != slot or entries.place[entry] != place):
+            entry = following[entry]
+            continue
         counts[PROBED] += 1
-        if fits(graph, events, p, back, event, other, wraps):
+        if wraps:
+            d2 = sphere_d2(ux, uy, uz, events.ux[other], events.uy[other], events.uz[other])
+        else:
+            d2 = planar_d2(x, y, events.x[other], events.y[other])
+        good = t <= latest and other != event and far2 <= d2 <= near2
+        good = good and not (d2 == near2 and near_strict) and not (d2 == far2 and far_strict)
+        for c in range(first, last):
+            if good:
+                good = keys_fit(graph.op[c], events.keys[event, graph.a[c]], events.keys[other, graph.b[c]])
+        if good:
             found[n] = entry
             n += 1
-        entry = entries.older[entry]
+        entry = following[entry]
     return n
 
 
@@ -130,13 +122,17 @@ def _partners(
     p = pair_of(graph, q, i, slot)
     if graph.high[pair_of(graph, q, slot, i)] < 0 or lists.live[slot] == 0:
         return n  # all of them come later, or there are none
-    whose, side = list_of(graph, slot), graph.side[slot]
+    whose, side, newest = list_of(graph, slot), graph.side[slot], lists.newest[slot]
     if side == 0.0 and graph.key[slot] >= 0:
         place = events.keys[event, graph.key[i]]
         head = heads[chain_of(whose, place, len(heads))]
-        return _walk(graph, events, entries, counts, head, slot, place, q, i, event, wraps, found, n)
+        return _scan(
+            graph, events, entries, counts, entries.next, head, slot, place, True, q, i, event, wraps, found, n
+        )
     if side == 0.0 or (whose >= 0 and lists.live[slot] <= SHORT):
-        return _list(graph, events, entries, lists, counts, slot, q, i, event, wraps, found, n)
+        return _scan(
+            graph, events, entries, counts, entries.older, newest, slot, 0, False, q, i, event, wraps, found, n
+        )
     around = graph.around[slot]
     x1, y1, x2, y2 = disc_box(events.x[event], events.y[event], graph.reach2[p], wraps)
     if around > 0:
@@ -148,13 +144,17 @@ def _partners(
         left, right = cell_at(x1 / side), cell_at(x2 / side)
         low, high = cell_at(y1 / side), cell_at(y2 / side)
     if float(right - left + 1) * float(high - low + 1) > lists.live[slot]:
-        return _list(graph, events, entries, lists, counts, slot, q, i, event, wraps, found, n)
+        return _scan(
+            graph, events, entries, counts, entries.older, newest, slot, 0, False, q, i, event, wraps, found, n
+        )
     for column in range(left, right + 1):
         wrapped = column % around if around > 0 else column
         for row in range(low, high + 1):
             place = cell_number(wrapped, row)
             head = heads[chain_of(whose, place, len(heads))]
-            n = _walk(graph, events, entries, counts, head, slot, place, q, i, event, wraps, found, n)
+            n = _scan(
+                graph, events, entries, counts, entries.next, head, slot, place, True, q, i, event, wraps, found, n
+            )
     return n
 
 
@@ -379,8 +379,10 @@ def match(
             for slot in range(first, last):
                 start[slot - first] = size
                 seen[0, slot - first] = 0
-                needed = _needed(graph, i, slot)
-                if graph.base[slot] != slot or needed == 0 or not is_useful:
+                if graph.base[slot] != slot or not is_useful:
+                    continue
+                needed = graph.size[slot] - (1 if i == slot else 0)
+                if needed == 0:
                     continue
                 size = _partners(graph, events, entries, heads, lists, counts, q, i, event, slot, wraps, found, size)
                 have = size - start[slot - first]
@@ -399,7 +401,7 @@ def match(
             for f in range(size):  # partners have one missing less
                 entry = found[f]
                 partner = entries.slot[entry]
-                if entries.found[entry, i - first] < _needed(graph, partner, i):
+                if entries.found[entry, i - first] < graph.size[i] - (1 if partner == i else 0):
                     entries.found[entry, i - first] += 1
                     if graph.strategy[q] != LOOSE:
                         other = entries.event[entry]

@@ -171,8 +171,7 @@ class TriggerShard:
         for q in np.flatnonzero(np.diff(start)).tolist():
             trigger = self._triggers[q]
             refs = alerts[start[q] : start[q + 1], 1 : 1 + len(trigger["bases"])]
-            if trigger["comparisons"]:
-                refs = refs[self._exactly(trigger, refs)]
+            refs = refs[self._exactly(trigger, refs)] if trigger["comparisons"] else refs
             if len(refs):
                 by_bucket.setdefault(trigger["bucket"], []).append((trigger["name"], refs, trigger["names"]))
         return {bucket: self._letter(told) for bucket, told in by_bucket.items()}
@@ -181,12 +180,16 @@ class TriggerShard:
         """Which tuples satisfy all comparisons, by value."""
         good = np.ones(len(refs), np.bool_)
         bases = trigger["bases"]
-        for a, b, op, left, right, _ in trigger["comparisons"]:
+        for a, b, op, left, right, is_keyed in trigger["comparisons"]:
             ends = trigger["is_oid"][str(left)], trigger["is_oid"][str(right)]
             for i in [s for s, base in enumerate(bases) if base == a]:
                 for j in [s for s, base in enumerate(bases) if base == b and s != i]:
-                    one, other = self._shelf.side(left, refs[:, i]), self._shelf.side(right, refs[:, j])
-                    good &= holds(op, one, other, *ends)
+                    some = np.arange(len(refs))
+                    if op == "<>" and is_keyed:  # what has other keys is something else
+                        some = np.flatnonzero(self._shelf.key(left, refs[:, i]) == self._shelf.key(right, refs[:, j]))
+                    if len(some):
+                        one, other = self._shelf.side(left, refs[some, i]), self._shelf.side(right, refs[some, j])
+                        good[some] &= holds(op, one, other, *ends)
         return good
 
     def _letter(self, told: list[tuple[str, I64, list[str]]]) -> Letter:

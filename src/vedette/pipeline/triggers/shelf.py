@@ -19,6 +19,7 @@ class Shelf:
 
     def __init__(self, oid_type: pa.DataType) -> None:
         self._length = 0
+        self._keys: list[I64] = [np.zeros((0, 0), np.int64)]
         self._chunks: dict[str, list[pa.Array]] = {
             "oid": [pa.array([], oid_type)],
             "t": [pa.array([], pa.int64())],
@@ -42,8 +43,21 @@ class Shelf:
             if column.type != kind:  # the number of a side that is gone belongs to another one now
                 chunks[:] = [pa.nulls(first, column.type)]
             chunks.append(column)
+        self._keys.append(columns["keys"])
         self._length += n
         return first
+
+    def key(self, number: int, refs: I64) -> I64:
+        """The coarse keys of a side."""
+        keys: I64 = self._all_keys()[refs, number]
+        return keys
+
+    def _all_keys(self) -> I64:
+        if len(self._keys) > 1:
+            width = max(keys.shape[1] for keys in self._keys)
+            wide = [np.pad(keys, ((0, 0), (0, width - keys.shape[1]))) for keys in self._keys]
+            self._keys = [np.concatenate(wide)]
+        return self._keys[0]
 
     def _column(self, name: str) -> pa.Array:
         chunks = self._chunks[name]
@@ -78,5 +92,6 @@ class Shelf:
         """Keep only these rows; their new refs."""
         taken = pa.array(refs)
         self._chunks = {name: [self._column(name).take(taken)] for name in self._chunks}
+        self._keys = [self._all_keys()[refs]]
         self._length = len(refs)
         return np.arange(len(refs))
