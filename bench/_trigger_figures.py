@@ -95,7 +95,8 @@ def draw(result: Result, path: Path) -> None:
         )
         for axis, (_, others) in AXES.items()
     }
-    lines = {axis: line for axis, line in lines.items() if len(line) > 1}
+    several = {axis: line for axis, line in lines.items() if len(line) > 1}
+    lines = several or dict([*lines.items()][:1])
     size = (4.2 * len(lines) + 0.6, 7)
     figure, panels = plt.subplots(2, len(lines), figsize=size, squeeze=False, sharey="row", layout="constrained")
     for column, (axis, line) in enumerate(lines.items()):
