@@ -77,7 +77,7 @@ def span(ticks: int, in_units: bool) -> str:
 def _tuple(trigger: Trigger) -> str:
     total = sum(v.count for v in trigger.variables)
     parts = [v.name if v.count == 1 else f"a set of {v.count} {v.name}" for v in trigger.variables]
-    return f"event {parts[0]}" if total == 1 else f"{total} different events ({', '.join(parts)})"
+    return f"event {parts[0]}" if total == 1 else f"tuple of {total} different events ({', '.join(parts)})"
 
 
 def _event(trigger: Trigger, variable: int) -> str:
