@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vedette.kernels.motion.tables import COVERED, GREY, PATTERN, STEP, records
+from vedette.kernels.motion.tables import COVERED, GREY, PATTERN, records
 from vedette.lang import print_expr
 from vedette.lang.patterns import print_step
 from vedette.lang.print import print_distance, print_duration
@@ -21,9 +21,8 @@ def describe_pattern(pattern: Pattern, space: Space, schema: Schema | None) -> l
     """What was understood, as (topic, words)."""
     book = Book(space, schema or _schema_for(pattern))
     book.add(0, pattern, 0)
-    nowhere = np.zeros(0)
-    book.lay_grid(nowhere, nowhere)
-    _, areas, cells = book.tables(records(PATTERN, 1), records(STEP, 0))
+    book.lay_grid()
+    _, areas, cells = book.tables(records(PATTERN, 1))
     lines = [("asked", f"every {print_duration(pattern.every)}, of the objects' updates since the pattern is there")]
     for number, step in enumerate(pattern.steps):
         record = areas.steps[number]

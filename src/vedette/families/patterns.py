@@ -17,10 +17,7 @@ from vedette.space import Space
 
 @dataclass(frozen=True)
 class StepPlan:
-    """A step. `radius` of a disc in distance units; `a`, `b`: the window [tau - a, tau - b], 0 without one.
-
-    `floor`: without a window, behind one: a witness older than tau - floor has no witness before it.
-    """
+    """A step. `radius` of a disc in distance units; `a`, `b`: the window [tau - a, tau - b], 0 without one."""
 
     figure: Figure
     radius: float
@@ -30,12 +27,11 @@ class StepPlan:
     windowed: bool
     a: int
     b: int
-    floor: int
 
 
 @dataclass(frozen=True)
 class PatternPlan:
-    """A pattern. `prefix`: so many steps without a window at the start; `is_ordered`: there are some elsewhere."""
+    """A pattern."""
 
     steps: tuple[StepPlan, ...]
     every: int
@@ -44,15 +40,9 @@ class PatternPlan:
     n: int
     condition: Expr | None
 
-    @property
-    def prefix(self) -> int:
-        """How many steps without a window stand at the start."""
-        return next(number for number, step in enumerate(self.steps) if step.windowed)
-
-    @property
-    def is_ordered(self) -> bool:
-        """Whether a step without a window stands behind one with a window."""
-        return any(not step.windowed for step in self.steps[self.prefix :])
+    def is_tied(self, k: int) -> bool:
+        """Whether steps k and k + 1 are ordered against each other: one of them has no window."""
+        return 0 <= k < len(self.steps) - 1 and not (self.steps[k].windowed and self.steps[k + 1].windowed)
 
     @property
     def has_score(self) -> bool:
@@ -67,13 +57,7 @@ class PatternPlan:
 
 def plan_pattern(pattern: Pattern, space: Space, schema: Schema) -> PatternPlan:
     """The plan of a pattern over a stream."""
-    steps = []
-    floor = 0
-    for step in pattern.steps:
-        planned = _step(step, space, schema, floor)
-        if planned.windowed:
-            floor = planned.b if planned.always else planned.a
-        steps.append(planned)
+    steps = [_step(step, space, schema) for step in pattern.steps]
     choice, limit, n = ALL, 0.0, 0
     match pattern.choice:
         case Limit(op, score):
@@ -83,7 +67,7 @@ def plan_pattern(pattern: Pattern, space: Space, schema: Schema) -> PatternPlan:
     return PatternPlan(tuple(steps), ticks(pattern.every, schema), choice, limit, n, pattern.condition)
 
 
-def _step(step: Step, space: Space, schema: Schema, floor: int) -> StepPlan:
+def _step(step: Step, space: Space, schema: Schema) -> StepPlan:
     target = step.target
     if isinstance(target, Point):
         figure, radius = Figure(DISC, disc(target.x, target.y, 0.0, space)), 0.0
@@ -100,5 +84,4 @@ def _step(step: Step, space: Space, schema: Schema, floor: int) -> StepPlan:
         window is not None,
         0 if window is None else ticks(window.since, schema),
         0 if window is None else ticks(window.until, schema),
-        floor,
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from vedette.compiled import bare
 from vedette.kernels.arrays import I64
-from vedette.kernels.motion.tables import AGENDA, LOWEST, Table
+from vedette.kernels.motion.tables import AGENDA, NEVER, Table, World
 
 
 @bare
@@ -51,24 +51,22 @@ def pop(agenda: Table, count: I64) -> None:
 
 @bare
 def instant(every: int, t: int) -> int:
-    """The first instant at t or later."""
-    return -((-t) // every) * every
+    """The number of the first instant at t or later."""
+    return -((-t) // every)
 
 
 @bare
-def instant_after(every: int, t: int) -> int:
-    """The first instant after t."""
-    return (t // every + 1) * every
+def schedule(w: World, r: int, every: int, n: int) -> None:
+    """Look at a row at instant n, unless that happens before anyway."""
+    if n != NEVER and n * every < w.rows[r].due:
+        w.rows[r].due = n * every
+        push(w.agenda, w.counts, n * every, r)
 
 
 @bare
-def schedule(patterns: Table, hits: Table, agenda: Table, count: I64, h: int, due: int) -> None:
-    """Look at a row at `due`, unless that happens before anyway."""
-    s = hits[h].pattern
-    if patterns[s].choice >= LOWEST:
-        if due < patterns[s].due:
-            patterns[s].due = due
-            push(agenda, count, due, -1 - s)
-    elif due < hits[h].due:
-        hits[h].due = due
-        push(agenda, count, due, h)
+def schedule_pattern(w: World, s: int, n: int) -> None:
+    """Look at a pattern with a score at instant n, unless that happens before anyway."""
+    every = w.patterns[s].every
+    if n != NEVER and n * every < w.patterns[s].due:
+        w.patterns[s].due = n * every
+        push(w.agenda, w.counts, n * every, -1 - s)

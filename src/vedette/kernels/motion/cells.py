@@ -1,8 +1,7 @@
-"""Which cells a step covers, which it touches, and how far they are from what it measures to.
+"""Which cells a step covers, and which it touches.
 
-In: the steps and a grid. Out: a column of NOWHERE, GREY, COVERED, and of bounds of distances, for each step. All of it
-errs on the side of GREY and of wider bounds: a cell is a little larger here than it is, the cells at the border of the
-grid hold all that is beyond.
+In: the steps and a grid. Out: a column of NOWHERE, GREY, COVERED for each step. All of it errs on the side of GREY: a
+cell is a little larger here than it is, the cells at the border of the grid hold all that is beyond.
 """
 
 from __future__ import annotations
@@ -10,9 +9,9 @@ from __future__ import annotations
 import math
 
 from vedette.compiled import inline, jit
-from vedette.kernels.arrays import F64, U8
+from vedette.kernels.arrays import U8
 from vedette.kernels.grid import Grid, column_of, row_of
-from vedette.kernels.motion.distances import distance, is_within
+from vedette.kernels.motion.distances import is_within
 from vedette.kernels.motion.tables import COVERED, GREY, NOWHERE, Areas
 from vedette.kernels.shapes import DISC, RECT, distance2
 from vedette.space import EARTH_RADIUS_M, RADIANS_PER_DEGREE, great_circle_m, planar_d2, unit_vector
@@ -43,20 +42,6 @@ def classify(areas: Areas, grid: Grid, q: int, holds: U8) -> None:
     if steps[q].is_disjoint:
         for cell in range(grid.columns * grid.rows):
             holds[cell] = COVERED - holds[cell]
-
-
-@jit
-def measure(areas: Areas, grid: Grid, q: int, low: F64, high: F64) -> None:
-    """Fill columns of bounds of the distances that step q measures from the positions in each cell."""
-    for cell in range(grid.columns * grid.rows):
-        x0, y0, x1, y1 = cell_box(grid, cell, areas.wraps)
-        if math.isinf(x0) or math.isinf(x1) or math.isinf(y0) or math.isinf(y1):
-            low[cell], high[cell] = _apart(areas, q, x0, y0, x1, y1), math.inf
-            continue
-        d = distance(areas, q, 0.5 * (x0 + x1), 0.5 * (y0 + y1))
-        r = _radius(x0, y0, x1, y1, areas.wraps)
-        low[cell] = max(0.0, (d - r) * (1.0 - WIDER) - WIDER * d)
-        high[cell] = (d + r) * (1.0 + WIDER)
 
 
 @inline
@@ -168,17 +153,3 @@ def _segment_touches(ax: float, ay: float, bx: float, by: float, x0: float, y0: 
     away = nx * (0.5 * (x0 + x1) - ax) + ny * (0.5 * (y0 + y1) - ay)
     reach = abs(nx) * 0.5 * (x1 - x0) + abs(ny) * 0.5 * (y1 - y0)
     return bool(abs(away) <= reach * (1.0 + WIDER) + WIDER * (abs(nx) + abs(ny)) * (abs(ax) + abs(ay)))
-
-
-@inline
-def _apart(areas: Areas, q: int, x0: float, y0: float, x1: float, y1: float) -> float:
-    """At least so far is a cell without limits from the area of a step in the plane."""
-    p = areas.p
-    a, b, c, d = p[q, 0], p[q, 1], p[q, 2], p[q, 3]
-    if areas.steps[q].kind == DISC:
-        r = areas.steps[q].radius
-        a, b, c, d = p[q, 0] - r, p[q, 1] - r, p[q, 0] + r, p[q, 1] + r
-    dx, dy = max(x0 - c, a - x1, 0.0), max(y0 - d, b - y1, 0.0)
-    apart = math.sqrt(dx * dx + dy * dy)
-    low: float = max(0.0, apart * (1.0 - WIDER) - WIDER * (abs(a) + abs(b) + abs(c) + abs(d)))
-    return low

@@ -1,8 +1,7 @@
 """The loop: updates one by one, and between them the instants at which something is due.
 
-At an instant all updates up to it have been taken in, and none after it. An update that goes on with a visit costs
-little; one that begins a visit of a cell wakes the rows that wait for it there, and makes rows where it may be the
-beginning of a match.
+At an instant all updates up to it have been taken in, and none after it. An update in the same cell as the one before
+costs little: it is news only where the cell belongs to an area in part, or once it reaches another instant.
 """
 
 from __future__ import annotations
@@ -15,27 +14,33 @@ from vedette.compiled import bare
 from vedette.kernels.arrays import B1, F64, I32, I64, U64
 from vedette.kernels.grid import cell_of
 from vedette.kernels.motion.agenda import instant, pop, schedule
+from vedette.kernels.motion.chains import fault, hit
 from vedette.kernels.motion.distances import satisfies
-from vedette.kernels.motion.examine import look
-from vedette.kernels.motion.hits import add_row, drop_row, room_for
-from vedette.kernels.motion.ranks import rank
+from vedette.kernels.motion.looks import look, reconsider
+from vedette.kernels.motion.ranks import rank, wake_patterns
+from vedette.kernels.motion.rows import add_row, find
 from vedette.kernels.motion.tables import (
     AGENDA,
     BASE,
+    BOXES,
     COVERED,
     DONE,
-    GONE,
-    HITS,
+    GREY,
     NEVER,
     PHASE,
+    POINTS,
     READS,
     ROOM,
+    ROWS,
+    SEEN,
+    SETS,
+    SPANS,
     TOLD,
     UPDATES,
-    VISITS,
+    WAITING,
     World,
 )
-from vedette.kernels.motion.visits import is_near, note
+from vedette.kernels.motion.trail import note
 
 
 @bare
@@ -51,75 +56,63 @@ def follow(
         if not _has_room(w):
             return ROOM, i
         o: Any = np.int64(slot[i])
-        obj = w.past.objects[o]
-        obj.x = x[i]
-        obj.y = y[i]
-        if obj.waits:
-            _wake(w, o, t[i])
+        w.objects[o].x = x[i]
+        w.objects[o].y = y[i]
         if not is_late[i]:
             _judge(w, o, t[i], words, i)
-            cell = cell_of(w.past.cells.grid, x[i], y[i])
-            if not w.past.cells.kept[cell]:
-                obj.is_open = False
-                obj.is_tested = False
-            elif note(w.past, o, t[i], x[i], y[i], cell):
-                _arrive(w, o, t[i], x[i], y[i], cell)
-            elif obj.is_tested:
-                _mark(w, o)
-                obj.is_tested = _witness(w, o, t[i], x[i], y[i], cell)
-                _unmark(w, o)
+            before = w.objects[o].last
+            w.objects[o].last = t[i]
+            cell = cell_of(w.cells.grid, x[i], y[i])
+            if cell != w.objects[o].cell or t[i] >= w.objects[o].until:
+                w.objects[o].cell = cell
+                w.objects[o].until = _attend(w, o, t[i], x[i], y[i], cell, before)
+            if w.trail.pane > 0:
+                note(w, o, t[i], x[i], y[i])
+        if w.counts[WAITING] > 0:
+            wake_patterns(w, t[i])
         i += 1
 
 
 @bare
 def _has_room(w: World) -> bool:
-    """Whether everything that one update can bring fits."""
-    count, patterns = w.past.counts, len(w.patterns)
+    """Whether everything that one update can bring fits: a span each step, and what steps of a chain hand on."""
+    count, patterns, steps = w.counts, len(w.patterns), len(w.areas.steps)
+    handed_on = min(w.spare, (count[SPANS] + steps) << w.doublings)
     return bool(
-        count[VISITS] < len(w.past.visits)
-        and count[UPDATES] - count[BASE] < len(w.past.updates)
-        and room_for(w, patterns)
-        and count[AGENDA] + 4 * patterns + 4 <= len(w.agenda)
+        count[ROWS] + patterns <= len(w.rows)
+        and count[SETS] + steps <= len(w.sets)
+        and count[SPANS] + steps + handed_on <= len(w.spans)
+        and count[AGENDA] + 2 * (patterns + steps) <= len(w.agenda)
+        and (w.trail.pane == 0 or count[UPDATES] - count[BASE] < len(w.trail.updates))
+        and (w.trail.pane == 0 or count[BOXES] < len(w.trail.boxes))
     )
 
 
 @bare
 def _catch_up(w: World, limit: int) -> int:
     """Look at all that is due before `limit`."""
-    count = w.past.counts
+    count = w.counts
     while count[AGENDA] > 0 and w.agenda[0].due < limit:
         tau, who = w.agenda[0].due, w.agenda[0].who
-        s = w.hits[who].pattern if who >= 0 else -1 - who
-        if (who >= 0 and w.hits[who].due != tau) or (who < 0 and w.patterns[s].due != tau):
+        if (who >= 0 and w.rows[who].due != tau) or (who < 0 and w.patterns[-1 - who].due != tau):
             pop(w.agenda, count)
             continue
-        changes = 1 if who >= 0 else 2 * min(w.patterns[s].n, count[HITS])
-        if count[TOLD] + changes > len(w.told) or count[AGENDA] + 1 >= len(w.agenda):
+        if count[TOLD] + 1 > len(w.told) or count[AGENDA] + 1 > len(w.agenda):
             return ROOM
+        s = w.rows[who].pattern if who >= 0 else -1 - who
         if w.patterns[s].started == NEVER:
             w.patterns[s].started = tau
+        if who >= 0:
+            pop(w.agenda, count)
+            look(w, who, tau)
+            continue
         count[PHASE] = 0 if w.patterns[s].started == tau else 1
-        state = look(w, who, tau) if who >= 0 else rank(w, s, tau)
+        state = rank(w, s, tau)
         count[PHASE] = 1
-        if state == GONE:
-            drop_row(w, who)
-        elif state != DONE:
+        if state != DONE:
             return state
         pop(w.agenda, count)
     return DONE
-
-
-@bare
-def _wake(w: World, o: int, t: int) -> None:
-    """Rows that wait for the object's next update hear of it."""
-    w.past.objects[o].waits = False
-    h = w.past.objects[o].row
-    while h >= 0:
-        if w.hits[h].wake >= 0:
-            every = w.patterns[w.hits[h].pattern].every
-            schedule(w.patterns, w.hits, w.agenda, w.past.counts, h, instant(every, t + w.hits[h].wake))
-            w.hits[h].wake = -1
-        h = w.hits[h].next
 
 
 @bare
@@ -130,90 +123,80 @@ def _judge(w: World, o: int, t: int, words: U64, i: int) -> None:
         is_new = is_new or w.words[o, k] != words[i, k]
     if not is_new:
         return
-    h = w.past.objects[o].row
-    while h >= 0:
-        s = w.hits[h].pattern
+    r = int(w.objects[o].row)
+    while r >= 0:
+        s = w.rows[r].pattern
         bit = w.patterns[s].condition
         if bit >= 0 and ((w.words[o, bit // 64] ^ words[i, bit // 64]) >> np.uint64(bit % 64)) & np.uint64(1):
-            schedule(w.patterns, w.hits, w.agenda, w.past.counts, h, instant(w.patterns[s].every, t))
-        h = w.hits[h].next
+            every = w.patterns[s].every
+            if not w.patterns[s].has_score:
+                schedule(w, r, every, instant(every, t))
+        r = int(w.rows[r].next)
     for k in range(words.shape[1]):
         w.words[o, k] = words[i, k]
 
 
-# ------------------------------------------------------------------------------------------- new visits
-
-
 @bare
-def _mark(w: World, o: int) -> None:
-    """The object's rows by pattern."""
-    h = w.past.objects[o].row
-    while h >= 0:
-        w.mark[w.hits[h].pattern] = h
-        h = w.hits[h].next
-
-
-@bare
-def _unmark(w: World, o: int) -> None:
-    h = w.past.objects[o].row
-    while h >= 0:
-        w.mark[w.hits[h].pattern] = -1
-        h = w.hits[h].next
-
-
-@bare
-def _arrive(w: World, o: int, t: int, x: float, y: float, cell: int) -> None:
-    """The object begins a visit."""
-    cells, steps, count = w.past.cells, w.past.areas.steps, w.past.counts
-    _mark(w, o)
-    w.past.objects[o].is_tested = _witness(w, o, t, x, y, cell)
+def _attend(w: World, o: int, t: int, x: float, y: float, cell: int, before: int) -> int:
+    """What an update says to all steps; until when others in the same cell say nothing more."""
+    cells, steps = w.cells, w.areas.steps
+    w.counts[POINTS + 1] += 1
+    until = NEVER
+    if w.objects[o].running > 0:
+        _find_faults(w, o, t, x, y, cell)
     for k in range(cells.start[cell], cells.start[cell + 1]):
-        q = cells.step[k]
-        s = steps[q].pattern
-        h = w.mark[s]
-        if h < 0:
-            if not steps[q].bears:
-                continue
-            h = add_row(w, s, o)
-            w.mark[s] = h
-        elif w.hits[h].member or w.hits[h].passed < 0:
+        q = cells.step[k] >> 1
+        place = q & (SEEN - 1)
+        if w.seen[o, place] == q and t < w.seen_until[o, place]:
+            until = min(until, w.seen_until[o, place])
             continue
-        elif steps[w.patterns[s].first + w.patterns[s].prefix + w.hits[h].passed].order != q:
-            continue  # it waits for another step
-        schedule(w.patterns, w.hits, w.agenda, count, h, instant(w.patterns[s].every, t + steps[q].b))
-    for k in range(len(cells.numbers)):
-        q = cells.numbers[k]
-        if is_near(w.past, cell, q):
-            s = steps[q].pattern
-            h = w.mark[s]
-            if h < 0:
-                h = add_row(w, s, o)
-                w.mark[s] = h
-            schedule(w.patterns, w.hits, w.agenda, count, h, instant(w.patterns[s].every, t + steps[q].b))
-    _unmark(w, o)
+        s = steps[q].pattern
+        r = find(w, o, s)
+        if r < 0 and not steps[q].bears:
+            continue
+        if cells.step[k] & 1:
+            until = t + 1
+            w.counts[READS + 1] += 1
+            if not satisfies(w.areas, q, x, y):
+                continue
+        again = _again(w, q, t)
+        until = min(until, again)
+        if not steps[q].always and not steps[q].follows:
+            w.seen[o, place] = q
+            w.seen_until[o, place] = again
+        if r < 0:
+            r = add_row(w, s, o)
+        if hit(w, r, q, t, before) and not w.patterns[s].has_score:
+            reconsider(w, r, t)
+    return until
 
 
 @bare
-def _witness(w: World, o: int, t: int, x: float, y: float, cell: int) -> bool:
-    """Steps at the start of patterns that have their first witness here; whether later updates may be some too."""
-    cells, steps = w.past.cells, w.past.areas.steps
-    is_tested = False
-    for k in range(cells.prefix_start[cell], cells.prefix_start[cell + 1]):
-        q = cells.prefix_step[k]
-        s = steps[q].pattern
-        h = w.mark[s]
-        if q - w.patterns[s].first != (w.hits[h].stage if h >= 0 else 0):
-            continue
-        if cells.holds[cell, q] != COVERED:
-            w.past.counts[READS + 1] += 1
-            if not satisfies(w.past.areas, q, x, y):
-                is_tested = True
+def _again(w: World, q: int, t: int) -> int:
+    """When an update that satisfies step q, after one at t that does, is news."""
+    step, every = w.areas.steps[q], w.patterns[w.areas.steps[q].pattern].every
+    if step.follows:
+        return t + 1
+    return ((t + step.a) // every + 1) * every - step.a if step.windowed else NEVER
+
+
+@bare
+def _find_faults(w: World, o: int, t: int, x: float, y: float, cell: int) -> None:
+    """Steps that were satisfied by all updates up to here and are not by this one."""
+    r = int(w.objects[o].row)
+    while r >= 0:
+        s = w.rows[r].pattern
+        for q in range(w.patterns[s].first, w.patterns[s + 1].first):
+            step = w.areas.steps[q]
+            if not step.always or step.entry < 0 or not w.sets[w.rows[r].entry + step.entry].is_running:
                 continue
-        if h < 0:
-            h = add_row(w, s, o)
-            w.mark[s] = h
-        w.hits[h].stage += 1
-        w.hits[h].stage_t = t
-        if w.hits[h].stage == w.patterns[s].prefix:
-            schedule(w.patterns, w.hits, w.agenda, w.past.counts, h, instant(w.patterns[s].every, t))
-    return is_tested
+            held = w.cells.holds[cell, q]
+            if held == COVERED:
+                continue
+            if held == GREY:
+                w.counts[READS + 1] += 1
+                if satisfies(w.areas, q, x, y):
+                    continue
+            if fault(w, r, q, t) and not w.patterns[s].has_score:
+                reconsider(w, r, t)
+        r = int(w.rows[r].next)

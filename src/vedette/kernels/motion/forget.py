@@ -1,4 +1,4 @@
-"""What is forgotten: visits that no window can reach any more, and rows of patterns that are gone."""
+"""What is forgotten: spans that have passed, rows that nothing can come of any more, rows of patterns that are gone."""
 
 from __future__ import annotations
 
@@ -6,92 +6,97 @@ from typing import Any
 
 import numpy as np
 
-from vedette.compiled import bare, jit
-from vedette.kernels.arrays import I64
-from vedette.kernels.grid import cell_of
-from vedette.kernels.motion.hits import drop_row
-from vedette.kernels.motion.tables import HITS, NEVER, UPDATES, VISITS, Past, Table, World
-from vedette.kernels.motion.visits import note
+from vedette.compiled import bare
+from vedette.kernels.motion.agenda import instant, push
+from vedette.kernels.motion.rows import link, place
+from vedette.kernels.motion.spans import clear, trim
+from vedette.kernels.motion.tables import AGENDA, LONG_AGO, NEVER, ROWS, SETS, World
 
 
-@jit
-def sweep(past: Past, horizon: int) -> None:
-    """Close the gaps that visits ended before the horizon leave."""
-    visits, objects = past.visits, past.objects
-    n = past.counts[VISITS]
-    number = np.full(n, -1, np.int64)
-    kept = 0
-    for v in range(n):
-        if visits[v].end < horizon:
+@bare
+def sweep(w: World, now: int) -> None:
+    """All instants before `now` have been asked: close the gaps that rows leave which nothing can come of."""
+    for o in range(len(w.objects)):
+        w.objects[o].row = -1
+        w.objects[o].running = 0
+        w.objects[o].mask = 0
+    for s in range(len(w.patterns)):
+        w.patterns[s].rows = -1
+    w.places[:] = -1
+    w.seen_until[:] = LONG_AGO
+    rows, count = w.counts[ROWS], w.counts
+    kept: Any = np.int64(0)
+    sets: Any = np.int64(0)
+    for r in range(rows):
+        if not _lives(w, r, now):
             continue
-        number[v] = kept
-        before = visits[v].before
-        visits[kept] = visits[v]
-        visits[kept].before = number[before] if before >= 0 else -1
-        visits[kept].recalled = -1
+        entries = w.patterns[w.rows[r].pattern].entries
+        first = w.rows[r].entry
+        w.rows[kept] = w.rows[r]
+        w.rows[kept].entry = sets
+        for e in range(entries):
+            w.sets[sets + e] = w.sets[first + e]
+            if w.sets[sets + e].is_running:
+                w.objects[w.rows[kept].object].running += 1
+        link(w, kept)
         kept += 1
-    past.counts[VISITS] = kept
-    for o in range(len(objects)):
-        if objects[o].head >= 0:
-            objects[o].head = number[objects[o].head]
-            if objects[o].head < 0:
-                objects[o].is_open = False
-                objects[o].is_tested = False
+        sets += entries
+    count[ROWS], count[SETS] = kept, sets
+
+
+@bare
+def _lives(w: World, r: int, now: int) -> bool:
+    """Whether something may come of a row; what has passed is forgotten."""
+    s = w.rows[r].pattern
+    if s < 0:
+        return False
+    n = instant(w.patterns[s].every, now)
+    lives = bool(w.rows[r].member)
+    for q in range(w.patterns[s].first, w.patterns[s + 1].first):
+        step = w.areas.steps[q]
+        if step.entry >= 0:
+            trim(w, w.rows[r].entry + step.entry, n)
+            lives = lives or (step.bears and w.sets[w.rows[r].entry + step.entry].top >= n)
+    if not lives:
+        for e in range(w.rows[r].entry, w.rows[r].entry + w.patterns[s].entries):
+            clear(w, e)
+    return lives
 
 
 @bare
 def forget_pattern(w: World, s: int) -> None:
-    """No row of the pattern is left."""
-    for h in range(w.past.counts[HITS]):
-        if w.hits[h].pattern == s:
-            drop_row(w, h)
+    """The rows of a pattern are nobody's; the next sweep takes them away."""
+    for r in range(w.counts[ROWS]):
+        if w.rows[r].pattern == s:
+            for e in range(w.rows[r].entry, w.rows[r].entry + w.patterns[s].entries):
+                clear(w, e)
+            w.rows[r].pattern = -1
+            w.rows[r].due = NEVER
 
 
 @bare
-def begin_anew(past: Past) -> None:
-    """The next update of each object begins a visit: none reaches over the tick at which a pattern comes."""
-    for slot in range(len(past.objects)):
-        past.objects[slot].is_open = False
-        past.objects[slot].is_tested = False
+def begin_anew(w: World) -> None:
+    """The next update of each object is news to every pattern."""
+    for o in range(len(w.objects)):
+        w.objects[o].cell = -1
+    w.seen_until[:] = LONG_AGO
 
 
 @bare
-def renote(past: Past, updates: Table, cuts: I64) -> None:
-    """Visits of another grid, from updates in time order; none reaches over one of the sorted cuts."""
-    past.counts[VISITS] = 0
-    past.counts[UPDATES] = 0
-    for slot in range(len(past.objects)):
-        past.objects[slot].head = -1
-        past.objects[slot].is_open = False
-    cut = 0
-    for u in range(len(updates)):
-        t, x, y = updates[u].t, updates[u].x, updates[u].y
-        o: Any = np.int64(updates[u].object)
-        while cut < len(cuts) and cuts[cut] <= t:
-            cut += 1
-        head = past.objects[o].head
-        if cut > 0 and head >= 0 and past.visits[head].begin < cuts[cut - 1]:
-            past.objects[o].is_open = False
-        cell = cell_of(past.cells.grid, x, y)
-        if past.cells.kept[cell]:
-            note(past, o, t, x, y, cell)
-        else:
-            past.objects[o].is_open = False
-    begin_anew(past)
+def make_agenda(w: World) -> None:
+    """Fill the agenda with what is due."""
+    w.counts[AGENDA] = 0
+    for r in range(w.counts[ROWS]):
+        if w.rows[r].pattern >= 0 and w.rows[r].due != NEVER:
+            push(w.agenda, w.counts, w.rows[r].due, r)
+    for s in range(len(w.patterns)):
+        if w.patterns[s].every > 0 and w.patterns[s].due != NEVER:
+            push(w.agenda, w.counts, w.patterns[s].due, -1 - s)
 
 
 @bare
-def in_agenda(hits: Table, patterns: Table, count: int, agenda: Table) -> int:
-    """Fill the agenda with what is due, in order of time; how many entries there are."""
-    n = 0
-    for h in range(count):
-        if hits[h].pattern >= 0 and hits[h].due != NEVER:
-            agenda[n].due = hits[h].due
-            agenda[n].who = h
-            n += 1
-    for s in range(len(patterns)):
-        if patterns[s].every > 0 and patterns[s].due != NEVER:
-            agenda[n].due = patterns[s].due
-            agenda[n].who = -1 - s
-            n += 1
-    return n
+def enter_places(w: World) -> None:
+    """Enter all rows where they will be found: there are other places."""
+    w.places[:] = -1
+    for r in range(w.counts[ROWS]):
+        place(w, r)

@@ -1,8 +1,9 @@
 """The tables that motion patterns are evaluated with, and the numbers that stand for states in them.
 
 Tables are arrays of records. Patterns have slots, and their steps stand end to end: pattern s owns `first .. first of
-s + 1`. Objects go by their slots. Visits (CMP's index points) and rows of the table of hits are numbered as they come;
--1 or `NEVER` says that there is none. Updates are numbered without end; those before `count[BASE]` have left memory.
+s + 1`. Objects go by their slots. Instants are counted: instant n of a pattern is n times `every`. Rows, spans, boxes
+and updates are numbered as they come; -1 or `NEVER` says that there is none. Updates are numbered without end; those
+before `count[BASE]` have left memory.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from vedette.kernels.arrays import B1, F64, I64, U8, U64
+from vedette.kernels.arrays import B1, F64, I32, I64, U8, U64
 from vedette.kernels.grid import Grid
 from vedette.kernels.nearest import Ids
 from vedette.kernels.shapes import Edges
@@ -19,59 +20,55 @@ from vedette.kernels.shapes import Edges
 Table: TypeAlias = Any  # an array of records
 
 NEVER = np.iinfo(np.int64).max
-NONE = np.iinfo(np.int64).min
-ASK = NONE + 1  # the answer lies in updates that are not in memory: see count[ASKED]
+SEEN = 4  # steps that an object remembers to have satisfied lately
 LONG_AGO = -(1 << 62)  # older than everything; windows can still be measured from it
 
 NOWHERE, GREY, COVERED = 0, 1, 2  # what of a cell satisfies a step
 ALL, AT_MOST, AT_LEAST, LOWEST, HIGHEST = 0, 1, 2, 3, 4  # what a pattern chooses by score
 
 # Cells of `count`.
-VISITS, HITS, FREE, AGENDA, TOLD, UPDATES, BASE, PAGED_T, ASKED, ASKED_LOW, PHASE = range(11)
-POINTS, READS = 11, 13  # two cells each: initial phase, continuous phase
-COUNTS = 15
-DONE, RECALL, ROOM, GONE = 0, 1, 2, 3  # why a look, or the loop, ended
+ROWS, SETS, SPANS, SPAN_TOP, FREE_SPAN, AGENDA, TOLD, UPDATES, BASE, PAGED_T, BOXES, ASKED, WAITING, PHASE = range(14)
+POINTS, READS = 14, 16  # two cells each: first instant, continuous phase
+COUNTS = 18
+DONE, RECALL, ROOM = 0, 1, 2  # why the loop ended
 
 # As plain numbers these arguments would have types of their own, and kernels would be compiled once for each of them;
 # as numpy's they have not.
-ANY: Any = np.int64(-1)  # in the place of a step: no matter where
-WANTED: Any = np.bool_(True)
-UNWANTED: Any = np.bool_(False)
-EXACTLY: Any = np.bool_(True)
-ABOUT: Any = np.bool_(False)
-UPPER: Any = np.bool_(True)
-LOWER: Any = np.bool_(False)
 JOINED: Any = np.int64(1)
 LEFT: Any = np.int64(-1)
 
-# By slot. `every` 0: no pattern. `prefix`: so many steps without a window at the start; `is_ordered`: some stand behind
-# one with a window. `condition`: a bit, or -1. `started`: the first instant of all, NEVER before it. `due`, `rows`: of
-# patterns that choose the lowest or highest: when they are looked at next, and their first row in the table of hits.
-# `grows`: rows are born in vicinities that grow.
+# By slot. `every` 0: no pattern. `entries`: so many sets of instants a row has. `condition`: a bit, or -1. `started`:
+# the first instant that was looked at, NEVER before it. Of patterns with a score: `due`: when they are looked at next;
+# `soonest`: so long after it happens an update may matter; `nearest`, `farthest`: the least a, the greatest b of what
+# is measured; `rows`: the first of their rows; `worst`: of the lowest the n-th score, when they were looked at last;
+# `is_free`: any object can be an answer, whether it has a row or not; `waits`: for the next update.
 PATTERN = np.dtype(
     [
         ("first", np.int64),
         ("every", np.int64),
         ("since", np.int64),
-        ("prefix", np.int64),
         ("limit", np.float64),
         ("n", np.int64),
+        ("worst", np.float64),
+        ("entries", np.int64),
         ("condition", np.int64),
         ("started", np.int64),
         ("due", np.int64),
+        ("soonest", np.int64),
+        ("nearest", np.int64),
+        ("farthest", np.int64),
         ("rows", np.int64),
         ("choice", np.int64),
-        ("is_ordered", np.bool_),
         ("has_score", np.bool_),
-        ("grows", np.bool_),
+        ("is_free", np.bool_),
+        ("waits", np.bool_),
     ],
     align=True,
 )
 
-# The window is [tau - a, tau - b]. `floor`: without a window, its witness is not older than tau - floor. `number`: the
-# column of distances in the cells. `order` lists a pattern's steps with a window as they are tested. `bears`: a visit
-# in its search area makes a row in the table of hits; that of a number is where it is not farther (of the highest: not
-# nearer: `is_reversed`) than `reach`.
+# The window is [tau - a, tau - b]. `entry`: which set of instants of a row is the step's, -1: it is only measured.
+# `follows`, `leads`: it is tied to the step before, behind: one of the two has no window. `bears`: an update that
+# satisfies it makes a row. `decides`: its instants are those of the pattern, together with those of other such steps.
 STEP = np.dtype(
     [
         ("pattern", np.int64),
@@ -79,92 +76,102 @@ STEP = np.dtype(
         ("part", np.int64),
         ("a", np.int64),
         ("b", np.int64),
-        ("floor", np.int64),
-        ("number", np.int64),
-        ("order", np.int64),
+        ("entry", np.int64),
         ("radius", np.float64),
-        ("reach", np.float64),
         ("is_number", np.bool_),
-        ("is_reversed", np.bool_),
         ("is_disjoint", np.bool_),
         ("always", np.bool_),
         ("windowed", np.bool_),
+        ("follows", np.bool_),
+        ("leads", np.bool_),
         ("bears", np.bool_),
+        ("decides", np.bool_),
     ],
     align=True,
 )
 
-# A stay of an object in a cell: first and last update there, the longest silence between two, the object's visit
-# before, the number of the last update; where its paged updates stand among those read back, -1.
-VISIT = np.dtype(
+# By slot. `last`: the time of the newest update; `until`: updates in the same cell before it are no news; `running`:
+# so many sets of ALWAYS steps grow while updates satisfy them; `row`: the first of its rows; `mask`: a bit for each
+# pattern that it may have a row of, folded. Of the trail: the first time that is kept, the newest box.
+OBJECT = np.dtype(
+    [
+        ("x", np.float64),
+        ("y", np.float64),
+        ("last", np.int64),
+        ("until", np.int64),
+        ("mask", np.uint64),
+        ("row", np.int32),
+        ("running", np.int32),
+        ("cell", np.int32),
+        ("box", np.int32),
+        ("begin", np.int64),
+    ],
+    align=True,
+)
+
+# The table of hits: what an object's updates say to a pattern. `entry`: the first of its sets of instants. `next` goes
+# along the object's rows, `other` along those of a pattern with a score. `score`, `x`, `y`: as told.
+ROW = np.dtype(
+    [
+        ("due", np.int64),
+        ("score", np.float64),
+        ("x", np.float64),
+        ("y", np.float64),
+        ("pattern", np.int32),
+        ("object", np.int32),
+        ("entry", np.int32),
+        ("next", np.int32),
+        ("other", np.int32),
+        ("member", np.bool_),
+        ("best", np.bool_),
+    ],
+    align=True,
+)
+
+# A set of instants as spans from the earliest to the latest, `top` is the last instant of it. Of ALWAYS: `fault`, the
+# last update before the present run that did not satisfy the step; `is_running`: the newest update did.
+SET = np.dtype(
+    [("top", np.int64), ("fault", np.int64), ("head", np.int32), ("tail", np.int32), ("is_running", np.bool_)],
+    align=True,
+)
+
+# Instants low .. high.
+SPAN = np.dtype([("low", np.int64), ("high", np.int64), ("next", np.int64)], align=True)
+
+# The trail of an object in a stretch of time: a box around its updates, the first and last of their times, the number
+# of the last of them, the box before. `asked`: its updates are to be read back; `recalled`: they stand there, -1.
+BOX = np.dtype(
     [
         ("begin", np.int64),
         ("end", np.int64),
-        ("gap", np.int64),
+        ("x0", np.float64),
+        ("y0", np.float64),
+        ("x1", np.float64),
+        ("y1", np.float64),
         ("last", np.int64),
-        ("object", np.int64),
-        ("cell", np.int64),
-        ("before", np.int64),
-        ("recalled", np.int64),
+        ("before", np.int32),
+        ("object", np.int32),
+        ("recalled", np.int32),
+        ("asked", np.bool_),
     ],
     align=True,
 )
 
-# A raw update in memory, and the number of the one before in the same visit.
+# A raw update in memory, the number of the one before of the same object, and of the one before in the same bucket of
+# places, -1.
 UPDATE = np.dtype(
     [
         ("t", np.int64),
         ("x", np.float64),
         ("y", np.float64),
         ("before", np.int64),
-        ("object", np.int32),
-        ("cell", np.int32),
-    ],
-    align=True,
-)
-
-# By slot. `head`: the newest visit; `is_open`: it may go on. `row`: its first row in the table of hits. `waits`: a row
-# wants to hear of the next update. `is_tested`: the present visit may satisfy a step at the start of a pattern.
-OBJECT = np.dtype(
-    [
-        ("x", np.float64),
-        ("y", np.float64),
-        ("head", np.int64),
-        ("row", np.int64),
-        ("is_open", np.bool_),
-        ("waits", np.bool_),
-        ("is_tested", np.bool_),
-    ],
-    align=True,
-)
-
-# The table of hits: an object that may match a pattern. `next` goes along the object's rows, `other` along those of the
-# pattern (of the lowest or highest). `at`: the instant of the last look; `passed`: so many steps in testing order were
-# satisfied then, -1: not known. `stage`, `stage_t`: how many steps at the start have a witness, and the time of the
-# last of the earliest ones. `wake`: the next update matters so long after it happens, -1: it does not.
-# `score`, `x`, `y`: as told.
-HIT = np.dtype(
-    [
-        ("due", np.int64),
-        ("at", np.int64),
-        ("stage_t", np.int64),
-        ("wake", np.int64),
-        ("score", np.float64),
-        ("x", np.float64),
-        ("y", np.float64),
-        ("pattern", np.int64),
+        ("near", np.int64),
         ("object", np.int64),
-        ("next", np.int64),
-        ("other", np.int64),
-        ("other_before", np.int64),
-        ("passed", np.int64),
-        ("stage", np.int64),
-        ("member", np.bool_),
     ],
     align=True,
 )
 
-# A heap: a row of the table of hits, or -1 - slot of a pattern that is looked at as a whole.
+# A heap: a row of the table of hits, or -1 - slot of a pattern with a score.
 ENTRY = np.dtype([("due", np.int64), ("who", np.int64)], align=True)
 
 # What changed: +1 joined (again: it has another score or place, among the lowest or highest), -1 left.
@@ -192,59 +199,71 @@ class Areas(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """The fixed grid. `holds[cell, step]`: NOWHERE, GREY or COVERED. Bounds of distances are rounded outwards.
+    """The fixed grid, and what steps are to its cells.
 
-    `side`: of a cell, in distance units. `kept`: some pattern may ask for updates in this cell. Lists by cell: steps
-    with a window that a visit of the cell may satisfy; steps without one at the start of a pattern. `numbers`: steps
-    that measure and bear rows.
+    `holds[cell, step]`: NOWHERE, GREY or COVERED. By cell the steps with a set of instants that an update there may
+    satisfy: those that bear rows first, then in their order; as twice their numbers, and 1 more where the cell is GREY.
     """
 
     grid: Grid
-    side: float
     holds: U8
-    low: F64
-    high: F64
-    kept: B1
     start: I64
     step: I64
-    prefix_start: I64
-    prefix_step: I64
-    numbers: I64
 
 
 class Recalled(NamedTuple):
-    """Updates read back, in time order: those from low[i] on stand at start[i] .. start[i + 1]."""
+    """Updates read back: those of box i stand at start[i] .. start[i + 1], in time order."""
 
-    low: I64
     start: I64
     t: I64
     x: F64
     y: F64
 
 
-class Past(NamedTuple):
-    """What objects did."""
+class Trail(NamedTuple):
+    """Where objects were, for what is measured.
 
-    areas: Areas
-    cells: Cells
-    visits: Table
+    A box lasts no longer than `pane`; 0: nothing is kept. `heads`: the newest update of each bucket of places, which
+    are cells with this `side`. `mark`: scratch by object, all false. `pool`: objects whose trails are long enough,
+    behind four numbers: how many, at which instant, for which windows.
+    """
+
+    pane: int
+    side: float
+    heads: I64
+    pool: I64
+    boxes: Table
+    mark: B1
     updates: Table
     recalled: Recalled
-    objects: Table
-    counts: I64
 
 
 class World(NamedTuple):
-    """All of it. `mark` is scratch by pattern, all -1."""
+    """All of it.
 
-    past: Past
+    `places[hash]`: a row, -1. `seen[object]`: a few steps that the object satisfied lately; before `seen_until` that is
+    no news. In chains an update makes no more than `spare` spans, and no more than there are, doubled
+    so many times (`doublings`).
+    """
+
+    areas: Areas
+    cells: Cells
+    trail: Trail
     patterns: Table
-    hits: Table
+    objects: Table
+    rows: Table
+    sets: Table
+    spans: Table
+    places: I32
     agenda: Table
     told: Table
+    seen: I32
+    seen_until: I64
     words: U64
     ids: Ids
-    mark: I64
+    counts: I64
+    spare: int
+    doublings: int
 
 
 def records(kind: Any, n: int) -> Table:

@@ -1,6 +1,6 @@
 """Which patterns stand, as the tables that kernels take, over a grid that is fixed for this set of patterns.
 
-In: patterns that come and go, and where updates are. Out: records of patterns and steps, the cells that each step
+In: patterns that come and go. Out: records of patterns and steps, the cells that each step
 covers, lists by cell of the steps that a visit there matters to.
 A pattern keeps its slot while it stands. The grid decides speed, never an answer.
 """
@@ -9,27 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from vedette.conditions import evaluate
 from vedette.families.patterns import PatternPlan, StepPlan, plan_pattern
-from vedette.kernels.arrays import B1, F64, I64, U8, U64
+from vedette.kernels.arrays import U8, U64
 from vedette.kernels.grid import Grid
-from vedette.kernels.motion.cells import classify, measure
-from vedette.kernels.motion.tables import (
-    AT_MOST,
-    HIGHEST,
-    LOWEST,
-    NEVER,
-    PATTERN,
-    STEP,
-    Areas,
-    Cells,
-    Table,
-    records,
-)
+from vedette.kernels.motion.cells import classify
+from vedette.kernels.motion.tables import GREY, LOWEST, NEVER, PATTERN, STEP, Areas, Cells, Table, records
 from vedette.kernels.shapes import PARAMETERS, Edges
 from vedette.model import Expr, Pattern, Schema
 from vedette.pipeline.rows import Rows
@@ -37,8 +25,9 @@ from vedette.space import EARTH_RADIUS_M, RADIANS_PER_DEGREE, Space
 
 MOST_COLUMNS = 256  # of the grid
 FEWEST_COLUMNS = 32
-CELLS_PER_AREA = 8  # along a side of a middling area
+CELLS_PER_AREA = 4  # along a side of a middling area
 MOST_ENTRIES = 1 << 25  # cells x steps
+FOUND = ("started", "due", "rows", "waits", "worst")  # what is found out of a pattern
 
 
 @dataclass
@@ -51,15 +40,6 @@ class Standing:
     since: int
 
 
-@dataclass
-class _Sheet:
-    """What cells say to the steps of one pattern, over the present grid."""
-
-    holds: U8
-    low: F64
-    high: F64
-
-
 class Book:
     """The patterns of a bucket by slot."""
 
@@ -69,7 +49,7 @@ class Book:
         self.grid: Grid | None = None
         self.bits: dict[Expr, int] = {}
         self._listed: list[int] = []  # the patterns by slot when tables were made last, by qid
-        self._sheets: dict[int, _Sheet] = {}  # by qid
+        self._sheets: dict[int, U8] = {}  # by qid: what of each cell satisfies each step
 
     def standing(self) -> list[tuple[int, Standing]]:
         """Patterns with their slots."""
@@ -108,6 +88,11 @@ class Book:
         return max((each.plan.horizon for _, each in self.standing()), default=0)
 
     @property
+    def reach(self) -> int:
+        """Updates older than this are not measured by anybody; -1 if nothing is measured."""
+        return max((each.plan.horizon for _, each in self.standing() if each.plan.has_score), default=-1)
+
+    @property
     def picks(self) -> bool:
         """Whether some pattern wants the lowest or highest."""
         return any(each.plan.choice >= LOWEST for _, each in self.standing())
@@ -138,37 +123,29 @@ class Book:
 
     # ---------------------------------------------------------------------------------------------- grid
 
-    def lay_grid(self, x: F64, y: F64) -> bool:
-        """Lay the grid for the patterns that stand, if the present one does not suit; whether it is another now."""
-        if not self.standing():
-            return False
-        box, side = self._extent(x, y)
-        if self.grid is not None and self._suits(self.grid, box):
-            return False
-        self.grid = self._grid(box, side)
-        self._sheets.clear()
-        return True
+    def lay_grid(self) -> None:
+        """Lay the grid for the patterns that stand, if the present one does not suit."""
+        box, side = self._extent()
+        if self.grid is None or not self._suits(self.grid, box):
+            self.grid = self._grid(box, side)
+            self._sheets.clear()
 
     def _suits(self, grid: Grid, box: tuple[float, float, float, float]) -> bool:
         x1, y1 = grid.x0 + grid.columns / grid.per_x, grid.y0 + grid.rows / grid.per_y
         return grid.x0 <= box[0] and grid.y0 <= box[1] and box[2] <= x1 and box[3] <= y1
 
-    def _extent(self, x: F64, y: F64) -> tuple[tuple[float, float, float, float], float]:
-        """A box around all areas (where distances are measured around most updates, too), and a middling side."""
-        steps = [step for _, each in self.standing() for step in each.plan.steps]
+    def _extent(self) -> tuple[tuple[float, float, float, float], float]:
+        """A box around all areas, and a middling side of one. What is only measured needs no cells."""
+        steps = [step for _, each in self.standing() for step in each.plan.steps if not step.is_number]
+        if not steps:
+            return (0.0, 0.0, 0.0, 0.0), 0.0
         boxes = np.array([self._box(step) for step in steps])
-        low, high = boxes[:, :2].min(axis=0), boxes[:, 2:].max(axis=0)
         sides = (boxes[:, 2:] - boxes[:, :2]).max(axis=1)
-        if self.space.bounds is not None:
-            data: Any = np.array(self.space.bounds)
-        elif len(x):
-            data = np.array([np.quantile(c, q) for q in (0.01, 0.99) for c in (x, y)])
-        else:
-            data = None
-        if data is not None and (any(step.is_number for step in steps) or not (high > low).all()):
-            low, high = np.minimum(low, data[:2]), np.maximum(high, data[2:])
         wide = sides[sides > 0]
-        return (*low.tolist(), *high.tolist()), float(np.median(wide)) if len(wide) else 0.0
+        side = float(np.median(wide)) if len(wide) else 0.0
+        x0, y0 = boxes[:, :2].min(axis=0).tolist()
+        x1, y1 = boxes[:, 2:].max(axis=0).tolist()
+        return (x0, y0, x1, y1), side
 
     def _box(self, step: StepPlan) -> tuple[float, float, float, float]:
         p = step.figure.p
@@ -198,51 +175,49 @@ class Book:
 
     # -------------------------------------------------------------------------------------------- tables
 
-    def tables(self, before: Table, steps_before: Table) -> tuple[Table, Areas, Cells]:
+    def tables(self, before: Table) -> tuple[Table, Areas, Cells]:
         """Everything as kernels take it; what has been found out of patterns that stood before goes on."""
         assert self.grid is not None
         plans = [each.plan.steps if each is not None else () for each in self.slots]
         first = np.concatenate(([0], np.cumsum([len(p) for p in plans]))).astype(np.int64)
         steps = records(STEP, int(first[-1]))
         patterns = records(PATTERN, len(self.slots) + 1)
-        patterns.first = first
+        patterns.first, patterns.rows = first, -1
         areas = self._areas(plans, steps)
-        numbers = 0
         sheets = []
-        for s, each in enumerate(self.slots):
-            if each is None:
-                continue
-            for q, step in enumerate(each.plan.steps, int(first[s])):
-                steps[q].pattern = s
-                steps[q].number = numbers if step.is_number else -1
-                numbers += step.is_number
+        for s, each in self.standing():
+            steps.pattern[first[s] : first[s + 1]] = s
             sheet = self._sheet(each, areas, int(first[s]))
             sheets.append(sheet)
             self._fill(patterns, s, each)
-            self._choose(steps, patterns, s, each.plan, sheet, int(first[s]))
+            mine = steps[first[s] : first[s + 1]]
+            self._tie(mine, each.plan)
+            self._choose(mine, sheet)
+            patterns.entries[s] = int((mine.entry >= 0).sum())
+            patterns.is_free[s] = patterns.entries[s] == 0
             if s < len(self._listed) and self._listed[s] == each.qid:
-                for name in ("started", "due", "rows"):
+                for name in FOUND:
                     patterns[name][s] = before[name][s]
-                old, new = (slice(int(a), int(b)) for a, b in (before.first[s : s + 2], first[s : s + 2]))
-                for name in ("reach", "bears"):  # rows were born by these, so that they cannot change
-                    steps[name][new] = steps_before[name][old]
-                steps.order[new] = steps_before.order[old] + (new.start - old.start)
         self.note_listed()
-        return patterns, areas, self._cells(patterns, steps, sheets)
+        return patterns, areas, self._cells(steps, sheets)
 
     def note_listed(self) -> None:
         """Tables have been made of these patterns."""
         self._listed = [-1 if each is None else each.qid for each in self.slots]
 
     def _fill(self, patterns: Table, s: int, each: Standing) -> None:
-        plan = each.plan
-        record = patterns[s]
-        record.every, record.since, record.prefix = plan.every, each.since, plan.prefix
+        plan, record = each.plan, patterns[s]
+        record.every, record.since = plan.every, each.since
         record.limit, record.n, record.choice = plan.limit, plan.n, plan.choice
         record.condition = -1 if plan.condition is None else self.bits[plan.condition]
         record.started = record.due = NEVER
-        record.rows = -1
-        record.is_ordered, record.has_score = plan.is_ordered, plan.has_score
+        record.worst = math.inf
+        record.has_score = record.waits = plan.has_score
+        measured = [step for step in plan.steps if step.is_number]
+        if measured:
+            record.nearest, record.farthest = min(step.a for step in measured), max(step.b for step in measured)
+            is_told_where = plan.choice >= LOWEST or plan.condition is not None
+            record.soonest = 0 if is_told_where else min(step.b for step in plan.steps)
 
     def _areas(self, plans: list[tuple[StepPlan, ...]], steps: Table) -> Areas:
         p = np.zeros((len(steps), PARAMETERS))
@@ -250,10 +225,9 @@ class Book:
         for q, step in enumerate(step for plan in plans for step in plan):
             record, figure = steps[q], step.figure
             record.kind, record.radius, record.part = figure.kind, step.radius, len(start) - 1
-            record.a, record.b, record.floor = step.a, step.b, step.floor
+            record.a, record.b = step.a, step.b
             for name in ("is_number", "is_disjoint", "always", "windowed"):
                 steps[name][q] = getattr(step, name)
-            record.reach = -math.inf
             p[q, : len(figure.p)] = figure.p
             if figure.edges:
                 edges.append(np.array(figure.edges))
@@ -262,73 +236,53 @@ class Book:
         columns = (np.ascontiguousarray(ends[:, i]) for i in range(4))
         return Areas(steps, p, Edges(np.array(start, np.int64), *columns), self.space.is_lonlat)
 
-    def _sheet(self, each: Standing, areas: Areas, first: int) -> _Sheet:
+    def _sheet(self, each: Standing, areas: Areas, first: int) -> U8:
         if each.qid not in self._sheets:
             assert self.grid is not None
-            cells, plan = self.grid.columns * self.grid.rows, each.plan
-            holds = np.zeros((len(plan.steps), cells), np.uint8)
-            bounds = np.zeros((2, sum(step.is_number for step in plan.steps), cells))
-            number = 0
-            for k, step in enumerate(plan.steps):
+            holds = np.zeros((len(each.plan.steps), self.grid.columns * self.grid.rows), np.uint8)
+            for k in range(len(holds)):
                 classify(areas, self.grid, first + k, holds[k])
-                if step.is_number:
-                    measure(areas, self.grid, first + k, bounds[0, number], bounds[1, number])
-                    number += 1
-            self._sheets[each.qid] = _Sheet(holds, bounds[0], bounds[1])
+            self._sheets[each.qid] = holds
         return self._sheets[each.qid]
 
-    def _choose(self, steps: Table, patterns: Table, s: int, plan: PatternPlan, sheet: _Sheet, first: int) -> None:
-        """In which order steps are tested, and which of them make rows in the table of hits."""
-        touched = np.count_nonzero(sheet.holds, axis=1)
-        tests = [k for k, step in enumerate(plan.steps) if step.windowed and not step.is_number]
-        tests.sort(key=lambda k: (touched[k], k))
-        if not plan.is_ordered and not plan.has_score:
-            for k, q in zip(tests, range(first + plan.prefix, first + len(plan.steps)), strict=True):
-                steps.order[q] = first + k
-        if plan.prefix:
-            return
-        if tests:
-            steps.bears[first + tests[0]] = True
-            return
-        measured = [first + k for k, step in enumerate(plan.steps) if step.is_number]
-        if plan.choice >= LOWEST:
-            patterns.grows[s] = True
-            steps.bears[measured] = True
-            steps.is_reversed[measured] = plan.choice == HIGHEST
-            return
-        steps.bears[measured[0]] = True
-        steps.reach[measured[0]] = plan.limit if plan.choice == AT_MOST else math.inf
+    def _tie(self, steps: Table, plan: PatternPlan) -> None:
+        """Which steps are tied to their neighbours, have a set of instants of their own, and decide together."""
+        entries = 0
+        for k, step in enumerate(plan.steps):
+            record = steps[k]
+            record.follows, record.leads = plan.is_tied(k - 1), plan.is_tied(k)
+            is_only_measured = step.is_number and not (record.follows or record.leads)
+            record.entry = -1 if is_only_measured else entries
+            entries += not is_only_measured
+        for k in range(len(plan.steps)):
+            behind_ends = steps.leads[k] and steps.always[k + 1] and not steps.leads[k + 1]
+            steps.decides[k] = steps.entry[k] >= 0 and (not steps.leads[k] or behind_ends)
 
-    def _cells(self, patterns: Table, steps: Table, sheets: list[_Sheet]) -> Cells:
+    def _choose(self, steps: Table, sheet: U8) -> None:
+        """Which steps make rows in the table of hits.
+
+        An update that reaches only instants which the step with the latest window cannot reach any more, once it has
+        made a row, need not make one. So this step bears, and those that see farther back than it begins; among equals
+        the one that touches the fewest cells. Steps that follow in a chain wait for their predecessors anyway.
+        """
+        firsts = np.flatnonzero((steps.entry >= 0) & ~steps.follows)
+        if not len(firsts):
+            return
+        latest = int(steps.b[firsts].max())
+        touched = np.count_nonzero(sheet, axis=1)
+        begins = min((k for k in firsts if steps.b[k] == latest), key=lambda k: (touched[k], k))
+        for k in firsts:
+            steps.bears[k] = k == begins or not steps.windowed[k] or steps.a[k] > latest
+
+    def _cells(self, steps: Table, sheets: list[U8]) -> Cells:
         assert self.grid is not None
-        cells = self.grid.columns * self.grid.rows
-        holds = np.zeros((cells, len(steps)), np.uint8)
+        holds = np.zeros((self.grid.columns * self.grid.rows, len(steps)), np.uint8)
         if len(steps):
-            holds[:] = np.concatenate([sheet.holds for sheet in sheets]).T
-        low, high = (
-            np.ascontiguousarray(np.concatenate([getattr(sheet, name) for sheet in sheets] or [np.zeros((0, cells))]).T)
-            for name in ("low", "high")
-        )
-        of = patterns[steps.pattern] if len(steps) else patterns[:0]
-        at_start = np.arange(len(steps)) - of.first < of.prefix
-        simple = ~of.is_ordered & ~of.has_score
-        listed = steps.windowed & ~steps.is_number & (simple | steps.bears)
-        always: B1 = steps.is_number | steps.always
-        kept = np.full(cells, bool(always.any()))
-        kept |= (holds[:, ~always] != 0).any(axis=1)
-        start, step = _by_cell(holds, listed)
-        prefix_start, prefix_step = _by_cell(holds, at_start)
-        numbers = np.flatnonzero(steps.is_number & steps.bears)
-        side = 1.0 / self.grid.per_x
-        if self.space.is_lonlat:
-            side *= EARTH_RADIUS_M * RADIANS_PER_DEGREE
-        return Cells(self.grid, side, holds, low, high, kept, start, step, prefix_start, prefix_step, numbers)
-
-
-def _by_cell(holds: U8, which: B1) -> tuple[I64, I64]:
-    """For each cell the steps among `which` that it is not nowhere for, in their order."""
-    columns = np.flatnonzero(which)
-    cell, column = np.nonzero(holds[:, columns])
-    start = np.zeros(len(holds) + 1, np.int64)
-    np.cumsum(np.bincount(cell, minlength=len(holds)), out=start[1:])
-    return start, columns[column].astype(np.int64)
+            holds[:] = np.concatenate(sheets).T
+        listed = np.flatnonzero(steps.entry >= 0)
+        listed = listed[np.argsort(~steps.bears[listed], kind="stable")]
+        cell, column = np.nonzero(holds[:, listed])
+        start = np.zeros(len(holds) + 1, np.int64)
+        np.cumsum(np.bincount(cell, minlength=len(holds)), out=start[1:])
+        step = 2 * listed[column] + (holds[cell, listed[column]] == GREY)
+        return Cells(self.grid, holds, start, step.astype(np.int64))

@@ -1,8 +1,8 @@
-"""What a bucket keeps of its objects: visits, updates, the table of hits, the agenda; and the loop over them.
+"""What a bucket keeps of its objects: the table of hits, the agenda, trails for what is measured; the loop over them.
 
 In: tables of patterns (`book`), events in time order. Out: changes as records. Room is made when the loop asks for it;
-updates beyond `cap` go to pages and are read back when the loop asks for those of a visit.
-Invariant: between calls, nothing older than every window is kept for longer than it takes to double.
+updates of trails beyond `cap` go to pages and are read back when the loop asks for those of some boxes.
+Invariant: between calls, nothing that no instant can ask for is kept for longer than it takes to double.
 """
 
 from __future__ import annotations
@@ -10,20 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from vedette.kernels.arrays import B1, F64, I32, I64, U64
-from vedette.kernels.motion.agenda import instant, push
 from vedette.kernels.motion.follow import follow
-from vedette.kernels.motion.forget import begin_anew, forget_pattern, in_agenda, renote, sweep
+from vedette.kernels.motion.forget import begin_anew, enter_places, forget_pattern, make_agenda, sweep
 from vedette.kernels.motion.tables import (
     AGENDA,
-    ASKED,
-    ASKED_LOW,
     BASE,
+    BOX,
+    BOXES,
     CHANGE,
     COUNTS,
     ENTRY,
-    FREE,
-    HIT,
-    HITS,
+    FREE_SPAN,
     LONG_AGO,
     NEVER,
     OBJECT,
@@ -34,27 +31,36 @@ from vedette.kernels.motion.tables import (
     READS,
     RECALL,
     ROOM,
+    ROW,
+    ROWS,
+    SEEN,
+    SET,
+    SETS,
+    SPAN,
+    SPANS,
     STEP,
     TOLD,
     UPDATE,
     UPDATES,
-    VISIT,
-    VISITS,
+    WAITING,
     Areas,
     Cells,
-    Past,
     Recalled,
     Table,
+    Trail,
     World,
     records,
     with_room,
 )
+from vedette.kernels.motion.trail import forget_boxes, index_updates
 from vedette.kernels.nearest import Ids
 from vedette.pipeline.patterns.pages import Pages
 
-CAP = 1 << 19  # updates in memory, of 48 bytes each
+CAP = 1 << 20  # updates in memory, of 40 bytes each
 MOST_EVENTS = 1 << 18  # in one go, so that the cap holds
+FEWEST_BOXES, MOST_BOXES = 8, 64  # of an object that reports all the time
 SWEEP_SLACK = 4096
+CELLS_ACROSS, BUCKETS = 128, 1 << 15  # of updates by their places
 NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint8))
 
 
@@ -66,47 +72,70 @@ class Memory:
         self.patterns, self.steps = records(PATTERN, 1), records(STEP, 0)
         self.areas: Areas | None = None
         self.cells: Cells | None = None
-        self.visits, self.updates = records(VISIT, 256), records(UPDATE, 256)
         self.objects: Table = records(OBJECT, 0)
         self.words: U64 = np.zeros((0, 1), np.uint64)
-        self.hits, self.agenda, self.told = records(HIT, 64), records(ENTRY, 64), records(CHANGE, 64)
+        self.seen: I32 = np.zeros((0, SEEN), np.int32)
+        self.seen_until: I64 = np.zeros((0, SEEN), np.int64)
+        self.mark: B1 = np.zeros(0, np.bool_)
+        self.rows, self.sets, self.spans = records(ROW, 64), records(SET, 64), records(SPAN, 64)
+        self.places: I32 = np.full(256, -1, np.int32)
+        self.agenda, self.told = records(ENTRY, 64), records(CHANGE, 64)
+        self.boxes, self.updates = records(BOX, 64), records(UPDATE, 64)
         self.ids = NO_IDS
-        self.mark: I64 = np.zeros(0, np.int64)
         self.count: I64 = np.zeros(COUNTS, np.int64)
-        self.count[FREE], self.count[PAGED_T], self.count[PHASE] = -1, LONG_AGO, 1
+        self.count[FREE_SPAN], self.count[PAGED_T], self.count[PHASE] = -1, LONG_AGO, 1
         self.pages = Pages()
-        self._recalled: list[tuple[int, Table]] = []  # (from when on, updates)
-        self._recall = _no_recall()
-        self._swept = 0
+        self.side = 0.0  # of the cells that updates are found by; 0: not chosen yet
+        self.heads: I64 = np.full(BUCKETS, -1, np.int64)
+        self.pool: I64 = np.full(4, NEVER, np.int64)
+        self._reach = self._pane = self._spare = self._doublings = 0
+        self._recalled = _no_recall()
+        self._swept = [0, 0, 0]  # rows, spans, boxes that the last sweeps left
 
     # ------------------------------------------------------------------------------------------- use
 
-    def set_tables(self, patterns: Table, areas: Areas, cells: Cells, words_wide: int) -> None:
-        """These patterns stand from here on."""
+    def set_tables(self, patterns: Table, areas: Areas, cells: Cells, words_wide: int, reach: int) -> None:
+        """These patterns stand from here on; nothing older than `reach` is measured (-1: nothing at all)."""
         self.patterns, self.areas, self.cells, self.steps = patterns, areas, cells, areas.steps
-        self.mark = np.full(len(patterns), -1, np.int64)
+        self.count[WAITING] = np.count_nonzero(patterns.waits)
+        steps = areas.steps[areas.steps.follows]
+        longest = np.array([areas.steps.a[areas.steps.pattern == s].max() for s in steps.pattern], np.int64)
+        self._spare = int((longest // patterns.every[steps.pattern] + 4).sum())
+        self._doublings = min(20, int(np.bincount(steps.pattern, minlength=1).max()))
         if words_wide > self.words.shape[1]:
             wider = np.zeros((len(self.words), words_wide), np.uint64)
             wider[:, : self.words.shape[1]] = self.words
             self.words = wider
+        self._reach = reach
+        if reach < 0:
+            self._clear_trail()
+            return
+        every = int(patterns.every[:-1][patterns.has_score[:-1]].min())
+        self._pane = max(1, min(max(every, reach // MOST_BOXES), reach // FEWEST_BOXES))
 
     def make_room(self, objects: int) -> None:
         """Slots up to there may come."""
-        if objects > len(self.objects):
-            n = len(self.objects)
+        n = len(self.objects)
+        if objects > n:
             self.objects = with_room(self.objects, objects)
-            self.objects.head[n:] = self.objects.row[n:] = -1
+            new = self.objects[n:]
+            new.row = new.box = new.cell = -1
+            new.last = LONG_AGO
             words = np.zeros((len(self.objects), self.words.shape[1]), np.uint64)
             words[:n] = self.words
             self.words = words
+            self.mark = np.zeros(len(self.objects), np.bool_)
+            self.pool = np.full(4 + len(self.objects), NEVER, np.int64)
+            self.seen = np.full((len(self.objects), SEEN), -1, np.int32)
+            self.seen_until = np.zeros((len(self.objects), SEEN), np.int64)
 
     def run(self, t: I64, slot: I32, x: F64, y: F64, is_late: B1, words: U64, end: int) -> list[Table]:
         """Take in events and all instants before `end`; the changes, in time order."""
         told: list[Table] = []
         if words.shape[1] < self.words.shape[1]:
             words = np.pad(words, ((0, 0), (0, self.words.shape[1] - words.shape[1])))
-        if len(t):
-            self._begin(int(t[0]))
+        if self._pane and self.side == 0.0 and len(x):
+            self._choose_side(x, y)
         first = 0
         while True:
             stop = min(len(t), first + min(MOST_EVENTS, max(1, self.cap // 2)))
@@ -124,66 +153,56 @@ class Memory:
             told.append(self._take_told())
             self._forget_recalled()
             self._page_out()
+            self._settle(until)
             if first == len(t):
                 return [part for part in told if len(part)]
 
-    def _begin(self, t: int) -> None:
-        """Patterns whose vicinities grow from nothing: the first instant at which somebody can have a score."""
-        patterns = self.patterns
-        for s in np.flatnonzero(patterns.grows & (patterns.started == NEVER) & (patterns.due == NEVER)):
-            steps = self.steps[patterns.first[s] : patterns.first[s + 1]]
-            at, every = t + int(steps.b.max()), int(patterns.every[s])
-            self.agenda = with_room(self.agenda, int(self.count[AGENDA]) + 1)
-            patterns.due[s] = instant(every, at)
-            push(self.agenda, self.count, int(patterns.due[s]), -1 - int(s))
-
     def world(self) -> World:
         """The tables as kernels take them."""
-        return World(self.past(), self.patterns, self.hits, self.agenda, self.told, self.words, self.ids, self.mark)
-
-    def past(self) -> Past:
-        """What objects did, as kernels take it."""
         assert self.areas is not None
         assert self.cells is not None
-        return Past(self.areas, self.cells, self.visits, self.updates, self._recall, self.objects, self.count)
-
-    def settle(self, horizon: int) -> None:
-        """The end of a step: forget what is older than every window, once it outweighs the rest."""
-        count = self.count
-        if count[VISITS] > 2 * self._swept + SWEEP_SLACK:
-            self.sweep(horizon)
-        resident = int(count[UPDATES] - count[BASE])
-        if resident:
-            old = int(np.searchsorted(self.updates.t[:resident], horizon))
-            if 2 * old >= resident:
-                self._drop_updates(old)
-        self.pages.forget(horizon)
-        count[PAGED_T] = self.pages.last_t
-        if count[AGENDA] > 2 * count[HITS] + SWEEP_SLACK:
-            self._tidy_agenda()
-
-    def sweep(self, horizon: int) -> None:
-        """Forget visits that ended before the horizon."""
-        sweep(self.past(), horizon)
-        self._swept = int(self.count[VISITS])
+        return World(
+            self.areas,
+            self.cells,
+            Trail(self._pane, self.side, self.heads, self.pool, self.boxes, self.mark, self.updates, self._recalled),
+            self.patterns,
+            self.objects,
+            self.rows,
+            self.sets,
+            self.spans,
+            self.places,
+            self.agenda,
+            self.told,
+            self.seen,
+            self.seen_until,
+            self.words,
+            self.ids,
+            self.count,
+            self._spare,
+            self._doublings,
+        )
 
     def forget_pattern(self, s: int) -> None:
         """A pattern goes."""
         forget_pattern(self.world(), s)
+        self._sweep(LONG_AGO)
 
     def begin_anew(self) -> None:
         """Patterns come: what objects do from here on counts for them."""
         if self.cells is not None:
-            begin_anew(self.past())
+            begin_anew(self.world())
 
     def members(self, s: int) -> I64:
         """The rows of the table of hits that are in the pattern's answer."""
-        hits = self.hits[: self.count[HITS]]
-        return np.flatnonzero((hits.pattern == s) & hits.member)
+        rows = self.rows[: self.count[ROWS]]
+        return np.flatnonzero((rows.pattern == s) & rows.member)
 
-    def held(self) -> I32:
-        """Slots of objects that something is known of."""
-        known = (self.objects.head >= 0) | (self.objects.row >= 0)
+    def release(self, since: int) -> I32:
+        """Slots of objects that something is known of; all others may be given to other objects."""
+        known = (self.objects.row >= 0) | (self.objects.box >= 0) | (self.objects.last >= since)
+        self.objects.cell[~known] = -1
+        self.objects.last[~known] = LONG_AGO
+        self.words[~known], self.seen_until[~known] = 0, LONG_AGO
         return np.flatnonzero(known).astype(np.int32)
 
     def metrics(self) -> dict[str, int]:
@@ -202,38 +221,86 @@ class Memory:
 
     def restored(self) -> None:
         """The tables have been filled from what was saved."""
-        self._swept = int(self.count[VISITS])
-        self.visits.recalled[:] = -1
-        self._tidy_agenda()
+        self.boxes.recalled[:], self.boxes.asked[:] = -1, False
+        self.objects.cell = -1
+        self._swept[2] = int(self.count[BOXES])
+        self._enlarge(1)
+        self._sweep(LONG_AGO)
+        resident = self.updates[: self.count[UPDATES] - self.count[BASE]]
+        if self._pane and len(resident):
+            self._choose_side(resident.x, resident.y)
+            index_updates(self.world())
 
     # ------------------------------------------------------------------------------------------ room
 
     def _enlarge(self, events: int) -> None:
         """Room for so many events; for what comes of them as much as they turn out to need."""
-        count, slack = self.count, 4 * len(self.patterns) + 64
-        self.visits = with_room(self.visits, int(count[VISITS]) + events)
-        self.updates = with_room(self.updates, int(count[UPDATES] - count[BASE]) + events)
-        rows = len(self.patterns) + 1
-        if any(self.patterns.grows):
-            rows = max(rows, len(self.objects))
-        self.hits = with_room(self.hits, int(count[HITS]) + rows)
-        self.agenda = with_room(self.agenda, int(count[AGENDA]) + slack)
-        most = int(min(self.patterns.n.max(initial=0), count[HITS])) * 2
-        self.told = with_room(self.told, max(1024, int(count[TOLD]) + most + 1))
+        count, patterns, steps = self.count, len(self.patterns), len(self.steps)
+        objects = len(self.objects) if self._pane else 0
+        self.rows = with_room(self.rows, int(count[ROWS]) + patterns + objects)
+        self.sets = with_room(self.sets, int(count[SETS]) + steps + 1)
+        handed_on = min(self._spare, (int(count[SPANS]) + steps) << self._doublings)
+        self.spans = with_room(self.spans, int(count[SPANS]) + steps + handed_on + 1)
+        self.agenda = with_room(self.agenda, int(count[AGENDA]) + 2 * (patterns + steps) + 2)
+        self.told = with_room(self.told, int(count[TOLD]) + 1024 + (int(count[ROWS]) + 2 * objects))
+        if self._pane:
+            self.boxes = with_room(self.boxes, int(count[BOXES]) + min(events, 65536) + 1)
+            self.updates = with_room(self.updates, int(count[UPDATES] - count[BASE]) + events + 1)
+        if len(self.places) < 2 * len(self.rows):
+            self.places = np.full(1 << (2 * len(self.rows) - 1).bit_length(), -1, np.int32)
+            enter_places(self.world())
 
     def _take_told(self) -> Table:
         told = self.told[: self.count[TOLD]].copy()
         self.count[TOLD] = 0
         return told
 
-    def _tidy_agenda(self) -> None:
-        entries = records(ENTRY, int(self.count[HITS]) + len(self.patterns))
-        n = in_agenda(self.hits, self.patterns, int(self.count[HITS]), entries)
-        entries = entries[:n][np.argsort(entries.due[:n], kind="stable")]  # a sorted array is a heap
-        self.agenda = with_room(entries, n + 64)
-        self.count[AGENDA] = n
+    def _settle(self, now: int) -> None:
+        """All instants before `now` have been asked: forget what has passed, once it outweighs the rest."""
+        count, swept = self.count, self._swept
+        if count[ROWS] > 2 * swept[0] + SWEEP_SLACK or count[SPANS] > 2 * swept[1] + SWEEP_SLACK:
+            self._sweep(now)
+        elif count[AGENDA] > 2 * count[ROWS] + SWEEP_SLACK:
+            self._make_agenda()
+        if not self._pane:
+            return
+        horizon = max(LONG_AGO, now - self._reach)
+        if count[BOXES] > 2 * swept[2] + SWEEP_SLACK:
+            forget_boxes(self.world(), horizon)
+            swept[2] = int(count[BOXES])
+        resident = int(count[UPDATES] - count[BASE])
+        old = int(np.searchsorted(self.updates.t[:resident], horizon))
+        if 2 * old > resident:
+            self._drop_updates(old)
+        self.pages.forget(horizon)
+        count[PAGED_T] = self.pages.last_t
 
-    # ----------------------------------------------------------------------------------------- pages
+    def _sweep(self, now: int) -> None:
+        sweep(self.world(), now)
+        self._swept[:2] = int(self.count[ROWS]), int(self.count[SPANS])
+        self._make_agenda()
+
+    def _make_agenda(self) -> None:
+        self.agenda = with_room(self.agenda, int(self.count[ROWS]) + len(self.patterns))
+        make_agenda(self.world())
+
+    # ----------------------------------------------------------------------------------------- trails
+
+    def _choose_side(self, x: F64, y: F64) -> None:
+        """Cells that most updates lie a few dozen of apart."""
+        wide = max(float(np.subtract(*np.quantile(v, (0.99, 0.01)))) for v in (x, y))
+        self.side = wide / CELLS_ACROSS if 0.0 < wide < np.inf else 1.0
+
+    def _clear_trail(self) -> None:
+        """Nothing is measured any more."""
+        self._pane = 0
+        self.side = 0.0
+        self.heads[:] = -1
+        self.objects.box = -1
+        self.boxes, self.updates = records(BOX, 64), records(UPDATE, 64)
+        self.count[[BOXES, UPDATES, BASE]] = 0
+        self.count[PAGED_T] = LONG_AGO
+        self.pages.clear()
 
     def _page_out(self) -> None:
         """The older half of the updates leaves the memory, when there are more than the cap."""
@@ -253,36 +320,19 @@ class Memory:
         self.count[BASE] += old
 
     def _read_back(self) -> None:
-        """The updates of the visit that the loop asked for."""
-        v, low = int(self.count[ASKED]), int(self.count[ASKED_LOW])
-        found = self.pages.of_visit(self.visits[v], low)
-        self.visits[v].recalled = len(self._recalled)
-        self._recalled.append((low, found))
-        everything = np.concatenate([part for _, part in self._recalled])
-        start = np.cumsum([0, *(len(part) for _, part in self._recalled)]).astype(np.int64)
-        lows = np.array([low for low, _ in self._recalled], np.int64)
-        columns = (np.ascontiguousarray(everything[name]) for name in ("t", "x", "y"))
-        self._recall = Recalled(lows, start, *columns)
+        """The updates of the boxes that the loop asked for, and of those that it asked for before."""
+        is_wanted = self.boxes.asked | (self.boxes.recalled >= 0)
+        which = np.flatnonzero(is_wanted[: self.count[BOXES]])
+        self.boxes.asked[which] = False
+        self.boxes.recalled[which] = np.arange(len(which))
+        self._recalled = self.pages.of_boxes(self.boxes[which])
 
     def _forget_recalled(self) -> None:
-        if self._recalled:
-            self.visits.recalled[: self.count[VISITS]] = -1
-            self._recalled, self._recall = [], _no_recall()
-
-    def regrid(self, cuts: I64, horizon: int) -> None:
-        """Over another grid (`set_tables` came before): visits and pages anew, from the updates that are kept."""
-        resident = self.updates[: int(self.count[UPDATES] - self.count[BASE])]
-        everything = np.concatenate((self.pages.all(), resident)).view(np.recarray)
-        everything = everything[everything.t >= horizon]
-        self.pages.clear()
-        self.count[PAGED_T], self.count[BASE] = LONG_AGO, 0
-        self.visits = with_room(self.visits, len(everything))
-        self.updates = with_room(self.updates, len(everything))
-        renote(self.past(), everything, cuts)
-        self._swept = int(self.count[VISITS])
-        self._page_out()
+        if len(self._recalled.start) > 1:
+            self.boxes.recalled[:] = -1
+            self._recalled = _no_recall()
 
 
 def _no_recall() -> Recalled:
     floats = np.zeros(0)
-    return Recalled(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64), floats, floats)
+    return Recalled(np.zeros(1, np.int64), np.zeros(0, np.int64), floats, floats)

@@ -1,7 +1,7 @@
-"""Updates beyond memory, in pages that never change: each is written once, and read back when a visit asks for it.
+"""Updates beyond memory, in pages that never change: each is written once, and read back when a box asks for it.
 
-In: updates in time order. Out: pages of updates by (cell, object, time), so that what lies near each other in space and
-time stands on the same page; and the updates of one visit again. A page is bytes until it is asked for; a few are kept
+In: updates in time order. Out: pages of updates by (object, time), so that what an object did in a while stands on one
+page; and the updates behind some boxes again. A page is bytes until it is asked for; a few are kept
 open. Where the bytes lie is the business of whoever runs the stage: a page may be a value that is fetched when it is
 called (`Fetch`).
 """
@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from vedette.kernels.arrays import I64
-from vedette.kernels.motion.tables import LONG_AGO, UPDATE, Table, records
+from vedette.kernels.motion.tables import LONG_AGO, UPDATE, Recalled, Table, records
 from vedette.pipeline import state
 
 VERSION = 1
 PAGE_ROWS = 8192
 OPEN_PAGES = 64
-FIELDS = ("t", "x", "y", "object", "cell")
-# Of the directory, a row a page: its number; the first and last time; the first and last (cell, object).
-NUMBER, FIRST_T, LAST_T, FIRST_CELL, FIRST_OBJECT, LAST_CELL, LAST_OBJECT = range(7)
+FIELDS = ("t", "x", "y", "object")
+# Of the directory, a row a page: its number; the first and last time; the first and last object.
+NUMBER, FIRST_T, LAST_T, FIRST_OBJECT, LAST_OBJECT = range(5)
 
 Fetch: TypeAlias = Callable[[], bytes]
 
@@ -32,7 +32,7 @@ class Pages:
     """All pages of a bucket, and the directory to them."""
 
     def __init__(self) -> None:
-        self.directory: I64 = np.zeros((0, 7), np.int64)
+        self.directory: I64 = np.zeros((0, 5), np.int64)
         self.data: dict[int, bytes] = {}
         self.fetched = 0  # how often a page was opened
         self._next = 0
@@ -45,37 +45,38 @@ class Pages:
 
     def put(self, updates: Table) -> None:
         """Write updates to new pages."""
-        updates = updates[np.lexsort((updates.t, updates.object, updates.cell))]
+        updates = updates[np.lexsort((updates.t, updates.object))]
         for start in range(0, len(updates), PAGE_ROWS):
             page = updates[start : start + PAGE_ROWS]
             self.data[self._next] = state.encode(
                 "page", VERSION, {}, {name: np.ascontiguousarray(page[name]) for name in FIELDS}
             )
-            ends = (page.cell[0], page.object[0], page.cell[-1], page.object[-1])
+            ends = (page.object[0], page.object[-1])
             row = np.array([[self._next, page.t.min(), page.t.max(), *ends]], np.int64)
             self.directory = np.concatenate((self.directory, row))
             self._next += 1
 
-    def of_visit(self, visit: Any, low: int) -> Table:
-        """The updates of a visit from `low` on, in time order."""
-        d = self.directory
-        low = max(low, int(visit.begin))
-        asked = (d[:, LAST_T] >= low) & (d[:, FIRST_T] <= visit.end)
-        o, cell = visit.object, visit.cell
-        asked &= (d[:, FIRST_CELL] < cell) | ((d[:, FIRST_CELL] == cell) & (d[:, FIRST_OBJECT] <= o))
-        asked &= (d[:, LAST_CELL] > cell) | ((d[:, LAST_CELL] == cell) & (d[:, LAST_OBJECT] >= o))
-        found = [records(UPDATE, 0)]
-        for number in d[asked, NUMBER].tolist():
+    def of_boxes(self, boxes: Table) -> Recalled:
+        """The updates behind each of some boxes, in time order; each page is opened once."""
+        d, found = self.directory, [records(UPDATE, 0)]
+        numbers = [np.zeros(0, np.int64)]
+        order = np.lexsort((boxes.begin, boxes.object))
+        objects, begin, end = boxes.object[order].astype(np.int64), boxes.begin[order], boxes.end[order]
+        for number, first_t, last_t, first_object, last_object in d.tolist():
+            some = slice(*np.searchsorted(objects, [first_object, last_object + 1]))
+            if not ((begin[some] <= last_t) & (end[some] >= first_t)).any():
+                continue
             page = self._opened(number)
-            found.append(page[(page.object == o) & (page.cell == cell) & (page.t >= low) & (page.t <= visit.end)])
-        some = np.concatenate(found).view(np.recarray)
-        return some[np.argsort(some.t, kind="stable")]
-
-    def all(self) -> Table:
-        """Every update, in time order."""
-        found = [records(UPDATE, 0), *(self._opened(number) for number in self.directory[:, NUMBER].tolist())]
-        everything = np.concatenate(found).view(np.recarray)
-        return everything[np.argsort(everything.t, kind="stable")]
+            # Boxes of an object do not overlap: the one that an update may belong to is the last that has begun.
+            at = _last_begun(objects, begin, page.object, page.t)
+            mine = (at >= 0) & (objects[at] == page.object) & (page.t <= end[at])
+            found.append(page[mine])
+            numbers.append(order[at[mine]])
+        updates, number = np.concatenate(found).view(np.recarray), np.concatenate(numbers)
+        in_order = np.lexsort((updates.t, number))
+        start = np.concatenate(([0], np.cumsum(np.bincount(number, minlength=len(boxes)))))
+        columns = (np.ascontiguousarray(updates[name][in_order]) for name in ("t", "x", "y"))
+        return Recalled(start.astype(np.int64), *columns)
 
     def forget(self, horizon: int) -> None:
         """Drop pages of which nobody can ask any more."""
@@ -115,3 +116,15 @@ class Pages:
         """The pages again; they stay bytes."""
         self._next, self.directory = following, directory
         self.data = {number: sections[f"page.{number}"] for number in directory[:, NUMBER].tolist()}
+
+
+def _last_begun(objects: I64, begin: I64, of: I64, t: I64) -> I64:
+    """For each (of, t) the last of the boxes, sorted by (object, begin), that is not behind it."""
+    order = np.lexsort(
+        (np.repeat([1, 0], [len(of), len(objects)]), *(np.concatenate(p) for p in ((t, begin), (of, objects))))
+    )
+    is_box = order >= len(of)
+    last = np.cumsum(is_box) - 1
+    found = np.empty(len(of), np.int64)
+    found[order[~is_box]] = last[~is_box]
+    return found

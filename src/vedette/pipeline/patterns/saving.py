@@ -13,15 +13,19 @@ import numpy as np
 from vedette.kernels.grid import Grid
 from vedette.kernels.motion.tables import (
     BASE,
-    HIT,
-    HITS,
+    BOX,
+    BOXES,
+    LONG_AGO,
     OBJECT,
     PATTERN,
-    STEP,
+    ROW,
+    ROWS,
+    SET,
+    SETS,
+    SPAN,
+    SPAN_TOP,
     UPDATE,
     UPDATES,
-    VISIT,
-    VISITS,
     Table,
     records,
     with_room,
@@ -29,12 +33,10 @@ from vedette.kernels.motion.tables import (
 from vedette.lang import parse, print_query
 from vedette.model import Create, Pattern
 from vedette.pipeline import state
-from vedette.pipeline.patterns.book import Book
+from vedette.pipeline.patterns.book import FOUND, Book
 from vedette.pipeline.patterns.memory import Memory
 
-VERSION = 1
-FOUND = ("first", "started", "due", "rows")  # what is found out of a pattern, and which it is
-LEARNT = ("reach", "bears", "order")  # ... and of a step
+VERSION = 2
 
 
 def dump_standing(book: Book) -> bytes:
@@ -52,7 +54,7 @@ def dump(book: Book, memory: Memory) -> bytes:
     count = memory.count
     following, directory = memory.pages.dump()
     resident = int(count[UPDATES] - count[BASE])
-    slots = memory.held()
+    slots = np.flatnonzero(memory.objects.last > LONG_AGO).astype(np.int32)
     meta = {
         "grid": None if book.grid is None else list(book.grid),
         "is_set": memory.areas is not None,
@@ -64,12 +66,13 @@ def dump(book: Book, memory: Memory) -> bytes:
         "slots": slots,
         "words": memory.words[slots],
         "directory": directory,
-        **_columns("visits", memory.visits[: count[VISITS]]),
-        **_columns("updates", memory.updates[:resident]),
         **_columns("objects", memory.objects[slots]),
-        **_columns("hits", memory.hits[: count[HITS]]),
+        **_columns("rows", memory.rows[: count[ROWS]]),
+        **_columns("sets", memory.sets[: count[SETS]]),
+        **_columns("spans", memory.spans[: count[SPAN_TOP]]),
+        **_columns("boxes", memory.boxes[: count[BOXES]]),
+        **_columns("updates", memory.updates[:resident]),
         **{f"patterns.{name}": np.ascontiguousarray(memory.patterns[name]) for name in FOUND},
-        **{f"steps.{name}": np.ascontiguousarray(memory.steps[name]) for name in LEARNT},
     }
     return state.encode("patterns", VERSION, meta, arrays)
 
@@ -85,27 +88,22 @@ def load(book: Book, memory: Memory, sections: dict[str, bytes]) -> int:
         book.put(s, qid, action.query, since, bit)
     meta, a = state.decode("patterns", VERSION, sections["columns"])
     book.grid = None if meta["grid"] is None else Grid(*meta["grid"])
-    count = memory.count
-    count[:] = a["count"]
+    memory.count[:] = a["count"]
     memory.pages.load(meta["following"], a["directory"], sections)
-    memory.visits = _table(VISIT, "visits", a)
-    memory.updates = _table(UPDATE, "updates", a)
-    memory.hits = _table(HIT, "hits", a)
-    if meta["is_set"]:
-        patterns, steps = records(PATTERN, len(a["patterns.first"])), records(STEP, len(a["steps.order"]))
-        for name in FOUND:
-            patterns[name] = a[f"patterns.{name}"]
-        for name in LEARNT:
-            steps[name] = a[f"steps.{name}"]
-        book.note_listed()
-        memory.set_tables(*book.tables(patterns, steps), book.words_wide)
-        memory.restored()
+    memory.rows, memory.sets, memory.spans = _table(ROW, "rows", a), _table(SET, "sets", a), _table(SPAN, "spans", a)
+    memory.boxes, memory.updates = _table(BOX, "boxes", a), _table(UPDATE, "updates", a)
     memory.make_room(meta["span"])
-    slots = a["slots"]
+    slots, words = a["slots"], a["words"]
     memory.objects[slots] = _table(OBJECT, "objects", a)[: len(slots)]
-    words = a["words"]
     memory.words = np.zeros((len(memory.objects), words.shape[1]), np.uint64)
     memory.words[slots] = words
+    if meta["is_set"]:
+        patterns = records(PATTERN, len(a["patterns.due"]))
+        for name in FOUND:
+            patterns[name] = a[f"patterns.{name}"]
+        book.note_listed()
+        memory.set_tables(*book.tables(patterns), book.words_wide, book.reach)
+        memory.restored()
     return int(meta["span"])
 
 

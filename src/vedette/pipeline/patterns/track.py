@@ -39,6 +39,7 @@ class PatternTrack:
         self._bucket: dict[int, int] = {}  # the query bucket, by qid
         self._leaving: list[Table] = []  # members of patterns that go at the tick of the next segment
         self._span = 0  # slots that were seen
+        self._frontier = LONG_AGO
         self._standing: bytes | None = None  # the patterns as they were saved last, until some come or go
         if sections:
             self._standing = sections["standing"]
@@ -59,8 +60,7 @@ class PatternTrack:
                 self._farewell(change.entry.qid, c)
             self._command(change, c, sequence)
         self._standing = None
-        if self.book.grid is not None:
-            self._set_tables(np.zeros(0), np.zeros(0), c)
+        self._set_tables()
 
     def follow(self, segment: Segment) -> None:
         """What happened; timeouts do not matter here."""
@@ -72,8 +72,6 @@ class PatternTrack:
             self._advance(segment.end)
             return
         x, y, slot = segment.x[is_row], segment.y[is_row], segment.slot[is_row]
-        if self.book.grid is None:
-            self._set_tables(x, y, int(segment.t[0]))
         self._span = max(self._span, int(slot.max()) + 1)
         self.memory.make_room(self._span)
         words = self.book.words(segment.rows)[segment.row[is_row]]
@@ -85,8 +83,7 @@ class PatternTrack:
     def close(self, frontier: int) -> Sent:
         """The letters of the step."""
         self._advance(frontier)
-        if self.memory.areas is not None:
-            self.memory.settle(max(LONG_AGO, frontier - self.book.horizon))
+        self._frontier = frontier
         self.metrics = self.memory.metrics()
         sent = self._letters()
         if not self.book.standing():  # nothing is known of anybody any more
@@ -95,7 +92,7 @@ class PatternTrack:
 
     def pinned(self) -> I32:
         """Objects of which something is known."""
-        return self.memory.held()
+        return self.memory.release(max(LONG_AGO, self._frontier - self.book.horizon))
 
     def save(self) -> dict[str, bytes]:
         """The patterns; everything else; and each page of updates, which never changes."""
@@ -129,7 +126,7 @@ class PatternTrack:
         s, memory = self.book.drop(qid), self.memory
         if memory.areas is None or s >= len(memory.patterns) - 1:
             return  # it came at the same tick, or nobody has moved yet
-        objects = memory.hits.object[memory.members(s)]
+        objects = memory.rows.object[memory.members(s)]
         told = records(CHANGE, len(objects))
         told.t, told.sign, told.score, told.object = c, -1, np.nan, objects
         told.x, told.y = memory.objects.x[objects], memory.objects.y[objects]
@@ -152,17 +149,12 @@ class PatternTrack:
     def _bucket_of(self, name: str) -> int:
         return bucket_of(name.encode(), self.home.setup.buckets)
 
-    def _set_tables(self, x: Any, y: Any, c: int) -> None:
+    def _set_tables(self) -> None:
         memory, book = self.memory, self.book
-        is_first = book.grid is None
-        another = book.lay_grid(x, y)
-        if book.grid is None:
-            return
-        memory.begin_anew()
-        memory.set_tables(*book.tables(memory.patterns, memory.steps), book.words_wide)
-        if another and not is_first:
-            cuts = np.unique([each.since for _, each in book.standing()]).astype(np.int64)
-            memory.regrid(cuts, max(LONG_AGO, c - book.horizon))
+        if book.standing():
+            book.lay_grid()
+            memory.set_tables(*book.tables(memory.patterns), book.words_wide, book.reach)
+            memory.begin_anew()
 
     def _learn_ids(self) -> None:
         """Ids by slot, to settle ties."""

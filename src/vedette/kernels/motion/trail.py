@@ -1,0 +1,107 @@
+"""Where objects were, for what is measured: raw updates, and boxes around a few of them (CMP's index points).
+
+A box says for sure that its object had an update at `begin` and at `end`, and none outside of it in between. Where that
+does not settle how far the object was, the updates behind the box are read, from the newest to the oldest.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from vedette.compiled import bare, jit
+from vedette.kernels.motion.tables import BASE, BOXES, NEVER, UPDATES, World
+
+FARTHEST_CELL = 1e9
+FAR_LON = 180.0  # a step over the antimeridian begins a box
+
+
+@bare
+def cell_at(w: World, v: float) -> int:
+    """Along one side, the number of the cell of a coordinate."""
+    return math.floor(min(max(v / w.trail.side, -FARTHEST_CELL), FARTHEST_CELL))
+
+
+@bare
+def bucket_of(w: World, column: int, row: int) -> int:
+    """The bucket of a cell; it has others, too."""
+    return (column * 73856093 + row * 19349663) & (len(w.trail.heads) - 1)
+
+
+@bare
+def index_updates(w: World) -> None:
+    """Updates in memory by their places."""
+    w.trail.heads[:] = -1
+    base = w.counts[BASE]
+    for u in range(w.counts[UPDATES] - base):
+        bucket = bucket_of(w, cell_at(w, w.trail.updates[u].x), cell_at(w, w.trail.updates[u].y))
+        w.trail.updates[u].near = w.trail.heads[bucket]
+        w.trail.heads[bucket] = base + u
+
+
+@bare
+def note(w: World, o: int, t: int, x: float, y: float) -> None:
+    """An update of object o."""
+    boxes, updates, objects, count = w.trail.boxes, w.trail.updates, w.objects, w.counts
+    n = count[UPDATES]
+    count[UPDATES] += 1
+    u = n - count[BASE]
+    updates[u].t = t
+    updates[u].x = x
+    updates[u].y = y
+    updates[u].object = o
+    bucket = bucket_of(w, cell_at(w, x), cell_at(w, y))
+    updates[u].near = w.trail.heads[bucket]
+    w.trail.heads[bucket] = n
+    k = int(objects[o].box)
+    updates[u].before = boxes[k].last if k >= 0 else -1
+    if k >= 0 and t // w.trail.pane == boxes[k].begin // w.trail.pane:
+        wide = max(x, boxes[k].x1) - min(x, boxes[k].x0)
+        if not (w.areas.wraps and wide > FAR_LON):
+            boxes[k].end = t
+            boxes[k].last = n
+            boxes[k].x0 = min(x, boxes[k].x0)
+            boxes[k].y0 = min(y, boxes[k].y0)
+            boxes[k].x1 = max(x, boxes[k].x1)
+            boxes[k].y1 = max(y, boxes[k].y1)
+            return
+    new = count[BOXES]
+    count[BOXES] += 1
+    boxes[new].object = o
+    boxes[new].begin = boxes[new].end = t
+    boxes[new].x0 = boxes[new].x1 = x
+    boxes[new].y0 = boxes[new].y1 = y
+    boxes[new].last = n
+    boxes[new].before = k
+    boxes[new].recalled = -1
+    boxes[new].asked = False
+    objects[o].box = new
+    if k < 0:
+        objects[o].begin = t
+
+
+@jit
+def forget_boxes(w: World, horizon: int) -> None:
+    """Close the gaps that boxes which ended before the horizon leave."""
+    boxes, objects = w.trail.boxes, w.objects
+    n = w.counts[BOXES]
+    number = np.full(n, -1, np.int32)
+    kept: Any = np.int64(0)
+    for o in range(len(objects)):
+        objects[o].begin = NEVER
+    for k in range(n):
+        if boxes[k].end < horizon:
+            continue
+        number[k] = kept
+        before = boxes[k].before
+        boxes[kept] = boxes[k]
+        boxes[kept].before = number[before] if before >= 0 else -1
+        o = boxes[kept].object
+        objects[o].begin = min(objects[o].begin, boxes[kept].begin)
+        kept += 1
+    w.counts[BOXES] = kept
+    for o in range(len(objects)):
+        if objects[o].box >= 0:
+            objects[o].box = number[objects[o].box]
