@@ -1,7 +1,7 @@
-"""Motion patterns from scratch at every instant: one compiled pass over the columns of each step's window.
+"""Motion patterns from scratch at every instant, over the columns of each step's window: compiled, and in plain numpy.
 
-What the incremental evaluation is compared with. Updates are in time order, so that a window is a slice; a step is only
-tested for objects that satisfied those before it.
+What the evaluation ahead is compared with. Updates are in time order, so that a window is a slice; the compiled pass
+tests a step only for objects that satisfied those before it.
 """
 
 from __future__ import annotations
@@ -51,5 +51,32 @@ def lowest(t: I64, o: I64, x: F64, y: F64, tau: int, windows: I64, points: F64, 
         for i in range(first, stop):
             dx, dy = x[i] - points[k, 0], y[i] - points[k, 1]
             best[o[i]] = min(best[o[i]], dx * dx + dy * dy)
+        total += np.sqrt(best)
+    return np.sort(total)[:n]
+
+
+def matches_in_numpy(
+    t: I64, o: I64, x: F64, y: F64, tau: int, windows: I64, always: I64, boxes: F64, objects: int
+) -> I64:
+    """The same as `matches`, by masks."""
+    passed = np.ones(objects, np.bool_)
+    for (a, b), is_always, (x0, y0, x1, y1) in zip(windows, always, boxes, strict=True):
+        part = slice(np.searchsorted(t, tau - a), np.searchsorted(t, tau - b, side="right"))
+        inside = (x0 <= x[part]) & (x[part] <= x1) & (y0 <= y[part]) & (y[part] <= y1)
+        found = np.zeros(objects, np.bool_)
+        found[o[part][inside]] = True
+        if is_always:
+            found[o[part][~inside]] = False
+        passed &= found
+    return np.flatnonzero(passed)
+
+
+def lowest_in_numpy(t: I64, o: I64, x: F64, y: F64, tau: int, windows: I64, points: F64, objects: int, n: int) -> F64:
+    """The same as `lowest`, by one scattered minimum a step."""
+    total = np.zeros(objects)
+    for (a, b), (px, py) in zip(windows, points, strict=True):
+        part = slice(np.searchsorted(t, tau - a), np.searchsorted(t, tau - b, side="right"))
+        best = np.full(objects, np.inf)
+        np.minimum.at(best, o[part], (x[part] - px) ** 2 + (y[part] - py) ** 2)
         total += np.sqrt(best)
     return np.sort(total)[:n]
