@@ -29,12 +29,8 @@ def lines(changes: Any) -> list[str]:
     found = []
     for c in read_changes(changes):
         assert c.members is None
-        name, sign, value = (
-            "" if c.query == "p" else f"{c.query} ",
-            "-+"[c.sign > 0],
-            "" if c.value is None else c.value,
-        )
-        found.append((c.t, f"{name}{c.t}: {sign}{c.oid} {value}".rstrip()))
+        name, value = "" if c.query == "p" else f"{c.query} ", "" if c.value is None else c.value
+        found.append((c.t, f"{name}{c.t}: {'-+'[c.sign > 0]}{c.oid} {value}".rstrip()))
     return [line for _, line in sorted(found)]
 
 
@@ -211,12 +207,8 @@ def test_example_instants_of_timestamps_are_whole_minutes() -> None:
     noon = datetime(2008, 5, 31, 12, tzinfo=UTC)
     sql = f"CREATE PATTERN p AS INSIDE {A} BETWEEN 90 S AND 30 S AGO EVERY 1 MIN;"
     run = vd.local(vd.Watch(queries=sql))
-    times = {
-        ("a", 0.5): noon.replace(second=20),
-        ("b", 0.5): noon.replace(second=31),
-        ("z", 9.0): noon.replace(hour=13),
-    }
-    run.feed([{"oid": oid, "t": t, "x": x, "y": 0.0} for (oid, x), t in times.items()])
+    steps = [("a", noon.replace(second=20), 0.5), ("b", noon.replace(second=31), 0.5), ("z", noon.replace(hour=13), 9)]
+    run.feed([{"oid": oid, "t": t, "x": x, "y": 0.0} for oid, t, x in steps])
     found = {(c["t"].strftime("%H:%M:%S"), c["sign"], c["oid"]) for c in run.last.changes.to_pylist()}
     # the window of 12:01 ends at 12:00:30, that of 12:02 begins there
     assert found == {("12:01:00", 1, "a"), ("12:02:00", -1, "a"), ("12:02:00", 1, "b"), ("12:03:00", -1, "b")}
