@@ -1,4 +1,4 @@
-"""A longer stream from a seed, without Hypothesis: `python -m tests.engine.seeded SEED` prints the engine's changes.
+"""A longer stream from a seed, without Hypothesis: `python -m tests.engine.seeded KIND SEED` prints its changes.
 
 Used to run one and the same stream in another process, compiled or not.
 """
@@ -11,6 +11,7 @@ import sys
 
 from tests.engine.drive import play
 from tests.strategies import LANDS, REGION_NAMES, STRING_IDS, Raw, Story
+from vedette.pipeline.patterns import book
 
 SELECTIONS = {
     "planar": (
@@ -47,14 +48,45 @@ FORMULAS = (
     "RKNN(({x}, {y}), 2, a) OR DIAMETER(a, '9', '10', 'é') > {e}",
     "DIAMETER(a, '9', 'é', 'Ω') < {e} AND (RKNN(({x}, {y}), 2, a) OR NOT RKNN(({x}, {y}), 1, '9'))",
 )
+WINDOWS = (
+    "INSIDE zone BETWEEN 6 AND 2 AGO THEN INSIDE {box} BETWEEN 3 AND 0 AGO EVERY 1",
+    "INSIDE CIRCLE ({x}, {y}, {d}) BETWEEN 8 AND 4 AGO EVERY 3",
+    "DISJOINT {box} BETWEEN 5 AND 1 AGO THEN DISJOINT zone BETWEEN 2 AND 0 AGO WHERE speed > 0.2 EVERY 2",
+)
+CHAINS = (
+    "INSIDE r2 THEN INSIDE zone THEN INSIDE {box} BETWEEN 1 AND 0 AGO EVERY 1",
+    "INSIDE zone BETWEEN 9 AND 3 AGO THEN INSIDE harbour THEN DISJOINT r2 BETWEEN 1 AND 0 AGO EVERY 2",
+    "DISJOINT {box} BETWEEN 3 AND 2 AGO THEN INSIDE zone EVERY 1",
+)
+ALWAYS = (
+    "INSIDE {box} ALWAYS BETWEEN 4 AND 0 AGO EVERY 1",
+    "DISJOINT harbour ALWAYS BETWEEN 4 AND 2 AGO THEN INSIDE r2 EVERY 1",
+    "INSIDE zone THEN DISJOINT r2 ALWAYS BETWEEN 3 AND 1 AGO EVERY 1",
+)
+EXTREMES = (
+    "DIST ({x}, {y}) BETWEEN 3 AND 0 AGO LOWEST 2 EVERY 1",
+    "INSIDE zone BETWEEN 6 AND 2 AGO THEN DIST {near} ALWAYS BETWEEN 2 AND 0 AGO LOWEST 1 EVERY 2",
+    "INSIDE r2 THEN DIST ({x}, {y}) BETWEEN 4 AND 1 AGO WHERE speed > 0.2 LOWEST 3 EVERY 1",
+    "DIST ({x}, {y}) ALWAYS BETWEEN 4 AND 1 AGO HIGHEST 2 EVERY 1",
+    "INSIDE {box} ALWAYS BETWEEN 1 AND 0 AGO THEN DIST {near} BETWEEN 4 AND 0 AGO HIGHEST 1 EVERY 2",
+    "DIST {near} BETWEEN 2 AND 0 AGO THEN DIST ({x}, {y}) ALWAYS BETWEEN 8 AND 5 AGO HIGHEST 3 EVERY 3",
+)
+PATTERNS = (*WINDOWS, *CHAINS, *ALWAYS, *EXTREMES)
 PLACE = {
-    "planar": {"x": 2, "y": 2, "d": 3, "e": 5},
-    "lonlat": {"x": 180, "y": 1, "d": 300_000, "e": 500_000},
+    "planar": {"x": 2, "y": 2, "d": 3, "e": 5, "box": "(0, 0, 4, 4)", "near": "zone"},
+    "lonlat": {
+        "x": 180,
+        "y": 1,
+        "d": 300_000,
+        "e": 500_000,
+        "box": "(178, -1, -178, 2)",
+        "near": "CIRCLE (181, 0, 100 KM)",
+    },
 }
 
 
 def story(kind: str, seed: int, ticks: int = 60) -> Story:
-    """The stream of that seed: 17 queries and alerts, about 4 rows a tick, a batch every 7 ticks, some rows late."""
+    """The stream of that seed: 17 queries and alerts, 15 patterns, 4 rows a tick, a batch every 7 ticks, some late."""
     chance = random.Random(seed)
     x, y = ("x", "y") if kind == "planar" else ("lon", "lat")
     origin = (0.0, 0.0) if kind == "planar" else (177.0, -2.0)
@@ -79,7 +111,8 @@ def story(kind: str, seed: int, ticks: int = 60) -> Story:
         queries=[f"CREATE REGION {name} AS {LANDS[kind][0].areas[n]};" for n, name in enumerate(REGION_NAMES)]
         + [f"CREATE QUERY q{n} AS {selection};" for n, selection in enumerate(selections)]
         + [f"CREATE QUERY c{n} AS {each.format(**PLACE[kind])};" for n, each in enumerate(COMBINED)]
-        + [f"CREATE ALERT a{n} WHEN {each.format(**PLACE[kind])};" for n, each in enumerate(FORMULAS)],
+        + [f"CREATE ALERT a{n} WHEN {each.format(**PLACE[kind])};" for n, each in enumerate(FORMULAS)]
+        + [f"CREATE PATTERN m{n} AS {each.format(**PLACE[kind])};" for n, each in enumerate(PATTERNS)],
         batches=[(rows[n : n + 28], []) for n in range(0, len(rows), 28)],
         lateness=1,
         timeout=9,
@@ -87,4 +120,5 @@ def story(kind: str, seed: int, ticks: int = 60) -> Story:
 
 
 if __name__ == "__main__":
+    book.MOST_COLUMNS = 48  # interpreted, cells are dear; the grid of the patterns decides speed, never an answer
     json.dump(play(story(sys.argv[1], int(sys.argv[2])), buckets=2, regions=3).changes, sys.stdout)
