@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import pyarrow as pa
 from rich.console import Console
@@ -28,6 +28,9 @@ from vedette.model import Alert, Create, Pattern, Query, Schema, Standing, State
 from vedette.pipeline.intake import bind
 from vedette.space import Space
 
+if TYPE_CHECKING:
+    from vedette.pipeline.triggers.shards import Place
+
 
 def read_statements(
     queries: Path,
@@ -48,9 +51,14 @@ def read_statements(
 
 
 def print_explanation(
-    console: Console, statements: list[Statement], space: Space, schema: Schema | None = None
+    console: Console,
+    statements: list[Statement],
+    space: Space,
+    schema: Schema | None = None,
+    places: Mapping[str, Place] | None = None,
+    regions: int = 1,
 ) -> None:
-    """Each statement in its canonical form and in words, then what is shared."""
+    """Each statement in its canonical form and in words, then what is shared; `places` of triggers, if asked for."""
     console.print(Text(units(space), style="dim"))
     for statement in statements:
         console.print()
@@ -68,7 +76,7 @@ def print_explanation(
             words = Table(box=None, show_header=False, padding=(0, 2))
             words.add_column(style="cyan", no_wrap=True)
             words.add_column()
-            for topic, line in _lines(statement.action.query, space, schema):
+            for topic, line in _lines(statement.action.query, space, schema, places or {}, regions):
                 words.add_row(topic, line)
             console.print(words)
     alerts = [query for query in standing_of(statements) if isinstance(query, Alert)]
@@ -79,14 +87,16 @@ def print_explanation(
     _print_shared(console, statements, space)
 
 
-def _lines(query: Standing, space: Space, schema: Schema | None) -> list[tuple[str, str]]:
+def _lines(
+    query: Standing, space: Space, schema: Schema | None, places: Mapping[str, Place], regions: int
+) -> list[tuple[str, str]]:
     """What was understood of a standing query, in the words of its kind."""
     if isinstance(query, Query):
         return describe(query, space)
     if isinstance(query, Trigger):
         from vedette.cli.graphs import describe_trigger
 
-        return describe_trigger(query, space, schema)
+        return describe_trigger(query, space, schema, places.get(query.name), regions)
     if isinstance(query, Pattern):
         from vedette.cli.motion import describe_pattern
 

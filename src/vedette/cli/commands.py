@@ -175,14 +175,23 @@ def explain(
         Path | None,
         typer.Option("--graphs", help="Draw the graph of each trigger, and the diagram of all alerts.", metavar="DIR"),
     ] = None,
+    regions: Annotated[
+        int | None, typer.Option(help="Say where each trigger is matched with so many regions; needs --input.", min=1)
+    ] = None,
 ) -> None:
     """Show for each query what was understood, and which conditions several queries share."""
     from vedette.cli.asking import draw_graphs, print_explanation, read_statements
 
-    statements, where, schema = read_statements(
-        queries, space, source, parse_map(renames or ()), parse_tables(table or ())
-    )
-    print_explanation(out(), statements, where, schema)
+    columns = parse_map(renames or ())
+    statements, where, schema = read_statements(queries, space, source, columns, parse_tables(table or ()))
+    places = {}
+    if regions is not None:
+        if source is None:
+            raise typer.BadParameter("--regions needs --input: where things are decides how space is cut")
+        from vedette.cli.places import places_of
+
+        places = places_of(statements, where, source, columns, regions)
+    print_explanation(out(), statements, where, schema, places, regions or 1)
     for path in draw_graphs(statements, graphs, where, schema) if graphs is not None else ():
         out().print(f"drawn: {path}", soft_wrap=True)
 

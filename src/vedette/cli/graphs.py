@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 
+from vedette.cli.places import where
 from vedette.families.triggers import EQUAL, TriggerPlan, plan_trigger
 from vedette.kernels.events.sift import KEY, SPACE
 from vedette.lang import print_expr
 from vedette.lang.triggers import lengths
 from vedette.model import MICROSECONDS, Inside, Schema, Trigger
 from vedette.model.places import terms
+from vedette.pipeline.triggers.shards import MOST_COPIES, Place
 from vedette.space import Space
 
 STRATEGIES = {
@@ -24,8 +26,10 @@ STRATEGIES = {
 }
 
 
-def describe_trigger(trigger: Trigger, space: Space, schema: Schema | None) -> list[tuple[str, str]]:
-    """What was understood, as (topic, words)."""
+def describe_trigger(
+    trigger: Trigger, space: Space, schema: Schema | None, place: Place | None = None, regions: int = 1
+) -> list[tuple[str, str]]:
+    """What was understood, as (topic, words); `place`: where it would be matched, were there so many regions."""
     plan = plan_of(trigger, schema, space)
     in_units = has_units(trigger)
     lines = [("fires", f"+1 for each {_tuple(trigger)}, with the time of the latest event")]
@@ -46,7 +50,9 @@ def describe_trigger(trigger: Trigger, space: Space, schema: Schema | None) -> l
         lines.append(("reach", f"partners are at most {_distance(reach, space)} apart" if reach < math.inf else "any"))
     horizon = max((h for row in plan.high for h in row), default=0)
     lines.append(("state", f"an event is kept for at most {span(horizon, in_units)}, if it is useful at all"))
-    lines.append(("shards", _shards(plan, reach)))
+    lines.append(("shards", _shards(plan)))
+    if place is not None:
+        lines.append(("here", where(plan, place, regions)))
     strategy = trigger.strategy or "CELLS"
     default = "" if trigger.strategy else ", the default"
     lines.append(("strategy", f"{strategy}: {STRATEGIES[strategy]}{default}"))
@@ -129,12 +135,15 @@ def _distance(distance: float, space: Space) -> str:
     return f"{rounded:g} m" if space.is_lonlat else f"{rounded:g}"
 
 
-def _shards(plan: TriggerPlan, reach: float) -> str:
+def _shards(plan: TriggerPlan) -> str:
     if plan.mode == KEY:
         sides = sorted({print_expr(side.expr) for side in plan.keys if side.use == EQUAL})
         return f"by key: all events of a tuple have the same {' / '.join(sides)}, so each key is one shard's work"
     if plan.mode == SPACE:
-        return "by space: an event goes to every region in reach, and the region of the latest event fires"
+        return (
+            "by space: an event goes to every region in reach, and the region of the latest event fires; but whole in "
+            f"one shard where that would be more than {MOST_COPIES} regions beyond its own (--regions N --input FILE)"
+        )
     return (
         "one shard for the whole trigger: nothing bounds the distance between all events, and no equality connects "
         "them. It cannot be spread over cores; add a DISTANCE or an equality (v1.oid = v2.oid) if you can"

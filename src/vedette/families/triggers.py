@@ -37,6 +37,11 @@ class Side:
         """Its identity."""
         return f"{self.use} {print_expr(self.expr)}"
 
+    @property
+    def is_oid(self) -> bool:
+        """Whether it is the id itself, which every event has and nobody needs to send along."""
+        return isinstance(self.expr, Column) and self.expr.name == "oid"
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -191,7 +196,7 @@ def to_wire(plan: TriggerPlan, number_of: dict[str, int]) -> dict[str, Any]:
         "comparisons": comparisons,
         "keys": [number_of[side.text] for side in plan.keys],
         "strategy": plan.strategy,
-        "is_oid": {str(number_of[s.text]): isinstance(s.expr, Column) and s.expr.name == "oid" for s in _sides(plan)},
+        "sides": {str(number_of[side.text]): [side.use, side.is_oid] for side in _sides(plan)},
     }
 
 

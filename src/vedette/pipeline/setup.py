@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from vedette.space import Space
 
 @dataclass(frozen=True)
 class Setup:
-    """Times are in ticks of the stream. `timeout`, `max_ahead` None: never."""
+    """Times are in ticks of the stream. `timeout`, `max_ahead` None: never. `landmarks`: some places of the stream."""
 
     space: Space
     schema: Schema
@@ -26,11 +26,15 @@ class Setup:
     late: Literal["apply", "drop"]
     buckets: int
     regions: Regions
+    landmarks: F64 = field(default_factory=lambda: np.zeros((0, 2)))
 
     @property
     def wraps(self) -> bool:
         """Whether longitudes go round."""
         return self.space.is_lonlat
+
+
+MOST_LANDMARKS = 512
 
 
 def bucket_of(key: bytes, buckets: int) -> int:
@@ -48,3 +52,9 @@ def cut(x: F64, y: F64, space: Space, regions: int) -> Regions:
             grid_x, grid_y = np.meshgrid(np.linspace(x0, x1, 65), np.linspace(y0, y1, 65))
             x, y = grid_x.ravel(), grid_y.ravel()
     return split(x, y, regions)
+
+
+def landmarks_of(x: F64, y: F64) -> F64:
+    """A few of the positions that space was cut by: what a cut costs is estimated with them."""
+    every = max(1, -(-len(x) // MOST_LANDMARKS))
+    return np.column_stack((x[::every], y[::every]))

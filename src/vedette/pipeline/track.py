@@ -130,9 +130,9 @@ class Track:
                 stays.append((c, sequence, statement))
         self._waiting = stays
 
-    def cut(self, regions: Regions) -> None:
+    def cut(self, regions: Regions, landmarks: F64) -> None:
         """Space is cut like this; to be said before the first update, when no region has heard of anything yet."""
-        self.setup = replace(self.setup, regions=regions)
+        self.setup = replace(self.setup, regions=regions, landmarks=landmarks)
         self._focals = FocalTable(self.setup, self.bucket)
         self._dispatch = Dispatch(self.setup)
         self._circles = ReverseCircles(self.setup, self.bucket)

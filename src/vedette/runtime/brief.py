@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from vedette.families.plan import ticks
+from vedette.kernels.arrays import F64
 from vedette.kernels.regions import Regions
 from vedette.lang import print_statement
 from vedette.model import Statement
@@ -71,7 +72,7 @@ def brief_of(orders: Orders, intake: Intake, buckets: int, regions: int) -> Brie
     return Brief(uuid.uuid4().hex, intake, setup, posted, fingerprint)
 
 
-def setup_of(orders: Orders, intake: Intake, buckets: int, regions: Regions) -> Setup:
+def setup_of(orders: Orders, intake: Intake, buckets: int, regions: Regions, landmarks: F64 | None = None) -> Setup:
     """What the stages agree on."""
     schema = intake.schema
     return Setup(
@@ -83,6 +84,7 @@ def setup_of(orders: Orders, intake: Intake, buckets: int, regions: Regions) -> 
         orders.late,
         buckets,
         regions,
+        np.zeros((0, 2)) if landmarks is None else landmarks,
     )
 
 

@@ -25,11 +25,11 @@ from vedette.pipeline.outcome import changes_table
 from vedette.pipeline.participate import Participate
 from vedette.pipeline.posting import Posted, amend, posted
 from vedette.pipeline.rows import Rows, by_bucket, concat
-from vedette.pipeline.setup import Setup, cut
+from vedette.pipeline.setup import Setup, cut, landmarks_of
 from vedette.pipeline.track import Track
 from vedette.runtime.brief import setup_of
 
-VERSION = 3
+VERSION = 4
 POSTED = ("text", "kind", "name")
 SAMPLE = 20_000  # positions that the cut into regions follows
 
@@ -102,8 +102,9 @@ class LocalRun:
         self._intake = intake
         rows, _ = intake.read(table)
         step = max(1, len(rows) // SAMPLE)
-        regions = cut(rows.x[::step], rows.y[::step], watch.space, self._cuts)
-        self._build(setup_of(watch, intake, self._buckets, regions))
+        x, y = rows.x[::step], rows.y[::step]
+        regions = cut(x, y, watch.space, self._cuts)
+        self._build(setup_of(watch, intake, self._buckets, regions, landmarks_of(x, y)))
 
     def _build(self, setup: Setup) -> None:
         assert self._intake is not None
@@ -159,7 +160,8 @@ class LocalRun:
         intake = self._intake
         if intake is None:
             return state.encode("local", VERSION, {"started": False, "seen": self._seen, "totals": self.totals}, {})
-        regions = self._tracks[0].setup.regions
+        setup = self._tracks[0].setup
+        regions = setup.regions
         meta = {
             "started": True,
             "seen": self._seen,
@@ -176,6 +178,7 @@ class LocalRun:
             "axis": regions.axis,
             "cut": regions.cut,
             "child": regions.child,
+            "landmarks": setup.landmarks,
             **{f"posted.{n}": pa.array([getattr(p, n) for p in self._posted], pa.string()) for n in POSTED},
             "stages": pa.array([data for sections in saved for data in sections.values()], pa.large_binary()),
         }
@@ -194,7 +197,8 @@ class LocalRun:
         intake = bind(pa.ipc.read_schema(pa.py_buffer(a["source"][0].as_py())), self.watch.space, self.watch.columns)
         self._intake = intake
         self.watch.bind(intake.schema)
-        setup = setup_of(self.watch, intake, self._buckets, Regions(meta["regions"], a["axis"], a["cut"], a["child"]))
+        regions = Regions(meta["regions"], a["axis"], a["cut"], a["child"])
+        setup = setup_of(self.watch, intake, self._buckets, regions, a["landmarks"])
         sections = (each.as_py() for each in a["stages"])
         stages = [{name: next(sections) for name in names} for names in meta["sections"]]
         empty, kind, b = intake.empty(), intake.oid_type, setup.buckets

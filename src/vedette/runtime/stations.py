@@ -34,7 +34,7 @@ from vedette.pipeline.outcome import changes_table
 from vedette.pipeline.participate import Participate
 from vedette.pipeline.posting import Posted, amend, posted, read_commands
 from vedette.pipeline.rows import by_bucket, concat
-from vedette.pipeline.setup import cut
+from vedette.pipeline.setup import cut, landmarks_of
 from vedette.pipeline.track import Track
 from vedette.pipeline.wire import (
     AnswerPost,
@@ -60,7 +60,7 @@ CHANGES, LATE, REJECTS = "changes", "late", "rejects"  # out, as Arrow tables
 REFUSED, METRICS, NOTES = "refused", "metrics", "notes"  # out, as JSON
 PASSED_ON = (LATE, REJECTS, REFUSED, METRICS, NOTES)
 
-VERSION = 1
+VERSION = 2
 SAMPLE = 4_000  # positions of each part of the input that the cut into regions may follow
 
 
@@ -137,7 +137,8 @@ class TrackStation:
         regions = Regions(meta["regions"], a["axis"], a["cut"], a["child"])
         self._is_cut = meta["is_cut"]
         _prepare(brief)
-        self._track = Track.load(replace(brief.setup, regions=regions), self.key, self._empty, sections)
+        setup = replace(brief.setup, regions=regions, landmarks=a["landmarks"])
+        self._track = Track.load(setup, self.key, self._empty, sections)
         self._orders = sections["orders"]
 
     def save(self) -> Sections:
@@ -203,7 +204,7 @@ class TrackStation:
         if self._is_cut or not any(len(a.sample) for a in arrivals):
             return
         x, y = np.concatenate([a.sample for a in arrivals]).T
-        self._track.cut(cut(x, y, self.brief.setup.space, self.brief.regions))
+        self._track.cut(cut(x, y, self.brief.setup.space, self.brief.regions), landmarks_of(x, y))
         self._is_cut = True
         if self._orders:
             self._orders = self._write_orders(*self._read_orders())
@@ -233,9 +234,11 @@ class TrackStation:
         return accepted, [asdict(r) for r in refused] if self.key == 0 else []
 
     def _write_orders(self, fingerprint: str, old: list[Posted]) -> bytes:
-        regions = self._track.setup.regions
+        setup = self._track.setup
+        regions = setup.regions
         meta = {"fingerprint": fingerprint, "is_cut": self._is_cut, **_pinned(self.brief)}
         arrays: state.Arrays = {"axis": regions.axis, "cut": regions.cut, "child": regions.child}
+        arrays["landmarks"] = setup.landmarks
         for name in ("text", "kind", "name"):
             arrays[name] = pa.array([getattr(o, name) for o in old], pa.string())
         return state.encode("orders", VERSION, meta, arrays)

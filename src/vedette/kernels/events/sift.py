@@ -1,8 +1,8 @@
 """Which events can stand for which variables, and which regions have to hear of them.
 
-In: a word of bits per event, a bit per distinct condition. Out: pairs (event, use) grouped by region; a *use* is a
-variable of a trigger. A condition on one column is a table: one row of bits for each stretch of values on which no
-condition changes its mind, so that hundreds of conditions cost one lookup per column (CCQ's query index).
+In: words of bits per event, a bit per distinct condition. Out: for each region the events that matter there, and the
+conditions that each satisfies. A condition on one column is a table: one row of bits for each stretch of values on
+which no condition changes its mind, so that hundreds of conditions cost one lookup per column (CCQ's query index).
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vedette.compiled import jit
-from vedette.kernels.arrays import B1, F64, I8, I32, I64, U64
+from vedette.compiled import bare, inline, jit
+from vedette.kernels.arrays import B1, F64, I32, I64, U64
+from vedette.kernels.events.store import Whole
 from vedette.kernels.regions import Regions, region_of, touch
 from vedette.kernels.shapes import Edges, shape_has
 from vedette.space import disc_box, unit_vector
@@ -20,14 +21,26 @@ from vedette.space import disc_box, unit_vector
 SPACE, KEY, ONE = 0, 1, 2
 
 
-class Uses(NamedTuple):
-    """Grouped by condition: `start` per condition; how each is sharded: reach2 in space, key column, or one shard."""
+class Routes(NamedTuple):
+    """By condition, where its events go: to one `shard`; or (-1) to that of a `key`; or (-1) to all within `reach2`."""
+
+    shard: I32
+    key: I32
+    reach2: F64
+
+
+class Sifted(NamedTuple):
+    """By region: its events are event[start[r]:start[r + 1]], their conditions bit[first[r]:first[r + 1]].
+
+    By event: how many conditions it satisfies (`many`), and whether it lies in the region.
+    """
 
     start: I64
-    mode: I8
-    reach2: F64
-    key: I32
-    shard: I32
+    first: I64
+    event: I64
+    many: I32
+    is_home: B1
+    bit: I32
 
 
 @jit
@@ -87,91 +100,153 @@ def units(x: F64, y: F64, wraps: bool) -> F64:
     return out
 
 
-@jit
-def some_bit(words: U64) -> B1:
-    """Rows with any bit."""
-    out = np.zeros(len(words), np.bool_)
-    for i in range(len(words)):
-        for w in range(words.shape[1]):
-            if words[i, w] != 0:
-                out[i] = True
-    return out
+@bare
+def shard_of_key(key: Whole, shards: Whole) -> Whole:
+    """The shard that all events with an equality key go to."""
+    mixed = np.uint64(key & np.int64(0x7FFFFFFFFFFFFFFF))
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
+    return np.int64((mixed >> np.uint64(33)) % np.uint64(shards))
 
 
 @jit
-def spread(
-    words: U64, x: F64, y: F64, keys: I64, uses: Uses, regions: Regions, wraps: bool
-) -> tuple[I64, I64, I32, B1]:
-    """Start per region; the event, the use, and whether the region owns the event as the last of a tuple."""
-    count = regions.size
-    room = 64
-    region, event = np.empty(room, np.int32), np.empty(room, np.int64)
-    use, owned = np.empty(room, np.int32), np.empty(room, np.bool_)
-    touched = np.zeros(count, np.bool_)
+def copies(x: F64, y: F64, reach2: float, regions: Regions, wraps: bool) -> int:
+    """To how many regions beyond their own events at these places go, all together."""
+    touched = np.zeros(regions.size, np.bool_)
     n = 0
-    for i in range(len(words)):
-        home = region_of(regions, x[i], y[i])
-        for w in range(words.shape[1]):
-            if words[i, w] == 0:
-                continue
-            for b in range(min(64, len(uses.start) - 1 - 64 * w)):
-                if (words[i, w] >> np.uint64(b)) & np.uint64(1) == 0:
-                    continue
-                for k in range(uses.start[64 * w + b], uses.start[64 * w + b + 1]):
-                    if n + count > room:
-                        room = 2 * (n + count)
-                        region, event = _longer32(region, room), _longer64(event, room)
-                        use, owned = _longer32(use, room), _longer1(owned, room)
-                    if uses.mode[k] == SPACE and count > 1:
-                        x1, y1, x2, y2 = disc_box(x[i], y[i], uses.reach2[k], wraps)
-                        touched[:] = uses.reach2[k] == np.inf
-                        touch(regions, x1, y1, x2, y2, wraps, touched)
-                        touched[home] = True
-                    else:
-                        touched[:] = False
-                        shard = np.int64(uses.shard[k])
-                        if uses.mode[k] == SPACE:
-                            shard = np.int64(0)
-                        elif uses.mode[k] == KEY:
-                            mixed = np.uint64(keys[i, uses.key[k]] & np.int64(0x7FFFFFFFFFFFFFFF))
-                            mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0x9E3779B97F4A7C15)
-                            shard = np.int64((mixed >> np.uint64(33)) % np.uint64(count))
-                        touched[shard] = True
-                    for r in range(count):
-                        if touched[r]:
-                            region[n], event[n], use[n] = r, i, k
-                            owned[n] = uses.mode[k] != SPACE or r == home
-                            n += 1
-    start = np.zeros(count + 1, np.int64)
-    for k in range(n):
-        start[region[k] + 1] += 1
-    for r in range(count):
-        start[r + 1] += start[r]
-    at = start[:count].copy()
-    events_out, use_out, owned_out = np.empty(n, np.int64), np.empty(n, np.int32), np.empty(n, np.bool_)
-    for k in range(n):
-        to = at[region[k]]
-        at[region[k]] += 1
-        events_out[to], use_out[to], owned_out[to] = event[k], use[k], owned[k]
-    return start, events_out, use_out, owned_out
+    for i in range(len(x)):
+        in_reach(regions, x[i], y[i], reach2, wraps, touched)
+        for r in range(regions.size):
+            n += touched[r]
+    return n - len(x)
+
+
+@inline
+def in_reach(regions: Regions, x: float, y: float, reach2: float, wraps: bool, touched: B1) -> None:
+    """Which regions are within reach of a place; its own is, whatever rounding says."""
+    touched[:] = reach2 == np.inf
+    x1, y1, x2, y2 = disc_box(x, y, reach2, wraps)
+    touch(regions, x1, y1, x2, y2, wraps, touched)
+    touched[region_of(regions, x, y)] = True
 
 
 @jit
-def _longer32(a: I32, room: int) -> I32:
+def spread(words: U64, x: F64, y: F64, keys: I64, routes: Routes, regions: Regions, wraps: bool) -> Sifted:
+    """The events of each region, in their order, and the conditions of each, in theirs.
+
+    Conditions with the same reach stand side by side, so that what is in reach is asked once for all of them. Only bits
+    that are set are looked at.
+    """
+    count = regions.size
+    n = 0
+    room = 64
+    region, event, bit = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
+    touched = np.zeros(count, np.bool_)
+    for i in range(len(words)):
+        asked = -1.0
+        for w in range(words.shape[1]):
+            word = words[i, w]
+            b = 64 * w - 1
+            while word != 0:
+                skip = _lowest(word)
+                b += skip + 1
+                word = word >> np.uint64(skip) >> np.uint64(1)  # a shift by 64 is not defined
+                if n + count > room:
+                    room = 2 * (n + count)
+                    region, event, bit = _longer(region, room), _longer(event, room), _longer(bit, room)
+                if routes.shard[b] >= 0 or routes.key[b] >= 0:
+                    shard: Whole = np.int64(routes.shard[b])
+                    if shard < 0:
+                        shard = shard_of_key(keys[i, routes.key[b]], count)
+                    region[n], event[n], bit[n] = shard, i, b
+                    n += 1
+                    continue
+                if routes.reach2[b] != asked:
+                    asked = routes.reach2[b]
+                    in_reach(regions, x[i], y[i], asked, wraps, touched)
+                for r in range(count):
+                    if touched[r]:
+                        region[n], event[n], bit[n] = r, i, b
+                        n += 1
+    return _by_region(region[:n], event, bit, x, y, regions)
+
+
+@jit
+def _by_region(region: I32, event: I32, bit: I32, x: F64, y: F64, regions: Regions) -> Sifted:
+    """Triples in the order of events, sorted by region; each event once."""
+    count = regions.size
+    first, start = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64)
+    latest = np.full(count, -1, np.int64)
+    for k in range(len(region)):
+        r = region[k]
+        first[r + 1] += 1
+        if latest[r] != event[k]:
+            latest[r] = event[k]
+            start[r + 1] += 1
+    for r in range(count):
+        first[r + 1] += first[r]
+        start[r + 1] += start[r]
+    to_bit, to_event = first[:count].copy(), start[:count].copy()
+    latest[:] = -1
+    events, counts = np.empty(start[count], np.int64), np.zeros(start[count], np.int32)
+    is_home, bits = np.empty(start[count], np.bool_), np.empty(len(region), np.int32)
+    for k in range(len(region)):
+        r = region[k]
+        if latest[r] != event[k]:
+            latest[r] = event[k]
+            events[to_event[r]] = event[k]
+            is_home[to_event[r]] = region_of(regions, x[event[k]], y[event[k]]) == r
+            to_event[r] += 1
+        counts[to_event[r] - 1] += 1
+        bits[to_bit[r]] = bit[k]
+        to_bit[r] += 1
+    return Sifted(start, first, events, counts, is_home, bits)
+
+
+@bare
+def _lowest(word: np.uint64) -> int:
+    """How many zeros are below the lowest bit."""
+    n = 0
+    while word & np.uint64(0xFF) == 0:
+        word = word >> np.uint64(8)
+        n += 8
+    while word & np.uint64(1) == 0:
+        word = word >> np.uint64(1)
+        n += 1
+    return n
+
+
+@jit
+def _longer(a: I32, room: int) -> I32:
     out = np.empty(room, np.int32)
     out[: len(a)] = a
     return out
 
 
-@jit
-def _longer64(a: I64, room: int) -> I64:
-    out = np.empty(room, np.int64)
-    out[: len(a)] = a
-    return out
+class Cast(NamedTuple):
+    """The variables that events can stand for: those of event i are slot[start[i]:start[i + 1]].
+
+    `is_owned`: whether tuples of which the event is the last, at this variable, are told here.
+    """
+
+    start: I64
+    slot: I32
+    is_owned: B1
 
 
 @jit
-def _longer1(a: B1, room: int) -> B1:
-    out = np.empty(room, np.bool_)
-    out[: len(a)] = a
-    return out
+def cast(which: I64, first: I64, code: I32, is_home: B1, users: I64, slot: I32, is_whole: B1) -> Cast:
+    """The variables of some events; `users` says by code where in `slot` and `is_whole` its variables begin."""
+    start = np.zeros(len(which) + 1, np.int64)
+    n = 0
+    for i in range(len(which)):
+        for k in range(first[which[i]], first[which[i] + 1]):
+            n += users[code[k] + 1] - users[code[k]]
+        start[i + 1] = n
+    slots, is_owned = np.empty(n, np.int32), np.empty(n, np.bool_)
+    n = 0
+    for i in range(len(which)):
+        for k in range(first[which[i]], first[which[i] + 1]):
+            for u in range(users[code[k]], users[code[k] + 1]):
+                slots[n], is_owned[n] = slot[u], is_whole[u] or is_home[which[i]]
+                n += 1
+    return Cast(start, slots, is_owned)

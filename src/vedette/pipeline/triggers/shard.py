@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from vedette.kernels.arrays import F64, I64, all_enlarged
 from vedette.kernels.events.match import MOST_SLOTS, match, rehang
-from vedette.kernels.events.sift import units
+from vedette.kernels.events.sift import cast, units
 from vedette.kernels.events.store import (
     ENTRIES,
     EVENTS,
@@ -33,11 +33,14 @@ from vedette.kernels.events.store import (
 from vedette.pipeline import state
 from vedette.pipeline.messages import Letter
 from vedette.pipeline.setup import Setup
+from vedette.pipeline.triggers.alerts import Alerts
+from vedette.pipeline.triggers.freight import Part, joined
 from vedette.pipeline.triggers.graphs import graph_of, slots_by_qid
-from vedette.pipeline.triggers.keys import holds
+from vedette.pipeline.triggers.keys import keys_of
 from vedette.pipeline.triggers.shelf import Shelf
 
-VERSION = 1
+VERSION = 2
+AT_ONCE = 1 << 16  # events that are matched together
 
 
 class TriggerShard:
@@ -56,6 +59,7 @@ class TriggerShard:
         self._lists = Lists(np.zeros(0, np.int32), np.zeros(0, np.int64))
         self._counts = np.zeros(8, np.int64)
         self._shelf = Shelf(oid_type)
+        self._sides: dict[int, tuple[str, bool]] = {}  # by number: how it is compared, whether it is the id
         self._standing: bytes | None = None
         if sections:
             self._load(sections)
@@ -72,51 +76,71 @@ class TriggerShard:
         if came:
             self._replan([*self._triggers, *came])
         before = self._counts.copy()
-        alerts = self._match(_merged([letter.arrays for letter in letters if letter.arrays]), frontier)
-        told = self._told(alerts)
+        alerts = Alerts(self._shelf)
+        parts = [letter.arrays for letter in letters if letter.arrays]
+        if parts:
+            self._take_in(joined(parts), alerts)
+        self._match(_nobody(self._events.keys.shape[1]), frontier)
         gone = {c["qid"] for c in commands if c["op"] == "drop"}
         if gone:
             self._replan([t for t in self._triggers if t["qid"] not in gone])
-        self._sweep()
         counts = self._counts
         self.metrics = {
-            "alerts": sum(len(letter.arrays["t"]) for letter in told.values()),
+            "alerts": alerts.count,
             "stored_events": int(counts[EVENTS] - before[EVENTS]),
             "peak_stored_events": int(counts[PEAK_EVENTS] - before[PEAK_EVENTS]),
             "probed_events": int(counts[PROBED] - before[PROBED]),
         }
-        return told
+        return alerts.letters()
+
+    def _take_in(self, part: Part, alerts: Alerts) -> None:
+        """The events of a batch in their order, some ten thousand at a time: the room of most is soon free again."""
+        ids = part["ids"]
+        rank = np.empty(len(ids), np.int64)
+        rank[pc.sort_indices(ids).to_numpy()] = np.arange(len(ids))
+        order = np.lexsort((rank[part["id"]], part["t"]))
+        qids, firsts = self._by_qid
+        slot = (firsts[np.searchsorted(qids, part["qid"])] + part["base"]).astype(np.int32)
+        first = np.concatenate(([0], np.cumsum(part["count"], dtype=np.int64)))
+        code = part["code"].astype(np.int32, copy=False)
+        oid_keys = {n: keys_of(ids, use) for n, (use, is_oid) in self._sides.items() if is_oid}
+        for start in range(0, len(order), AT_ONCE):
+            which = order[start : start + AT_ONCE]
+            events = cast(which, first, code, part["is_home"], part["users"], slot, part["is_whole"])
+            a = self._columns(part, which, oid_keys)
+            a |= {"ref": self._shelf.append(a) + np.arange(len(which)), **events._asdict()}
+            found = self._match(a, int(part["t"][order[min(start + AT_ONCE, len(order) - 1)]]))
+            alerts.add(self._triggers, found)
+            self._sweep()
+
+    def _columns(self, part: Part, which: I64, oid_keys: dict[int, I64]) -> dict[str, Any]:
+        """Some events of a part, as the shelf and the kernel take them."""
+        taken, code = pa.array(which), part["id"][which]
+        columns: dict[str, Any] = {name: part[name][which] for name in ("t", "x", "y")}
+        columns["oid"] = part["ids"].take(pa.array(code))
+        columns |= {name: column.take(taken) for name, column in part.items() if name.startswith("side.")}
+        keys = np.zeros((len(which), self._events.keys.shape[1]), np.int64)
+        for number, (use, is_oid) in self._sides.items():
+            if is_oid:
+                keys[:, number] = oid_keys[number][code]
+            elif f"side.{number}" in columns:
+                keys[:, number] = keys_of(columns[f"side.{number}"], use)
+        return columns | {"keys": keys}
 
     def _match(self, a: dict[str, Any], frontier: int) -> I64:
-        """The tuples that the events of a batch complete, as (trigger, refs by slot)."""
-        if not a:
-            t, keys = np.zeros(0, np.int64), np.zeros((0, self._events.keys.shape[1]), np.int64)
-            a = {"t": t, "x": np.zeros(0), "y": np.zeros(0), "keys": keys, "slot": np.zeros(0, np.int32)}
-            a |= {"start": np.zeros(1, np.int64), "owned": np.zeros(0, np.bool_), "ref": t}
-        else:
-            order = pc.sort_indices(
-                pa.table({"t": a["t"], "oid": a["oid"]}), sort_keys=[("t", "ascending"), ("oid", "ascending")]
-            ).to_numpy()
-            a = _in_order(a, order)
-            a["ref"] = self._shelf.append(a) + np.arange(len(a["t"]))
-            qids, firsts = self._by_qid
-            a["slot"] = (firsts[np.searchsorted(qids, a["qid"])] + a["base"]).astype(np.int32)
-        self._make_room(len(a["t"]), len(a["slot"]), a["keys"].shape[1])
-        keys = a["keys"]
-        width = self._events.keys.shape[1]
-        if keys.shape[1] < width:
-            keys = np.concatenate((keys, np.zeros((len(keys), width - keys.shape[1]), np.int64)), axis=1)
+        """The tuples that some events complete, as (trigger, refs by slot); none before the frontier will follow."""
+        self._make_room(len(a["t"]), len(a["slot"]))
         wraps = self._setup.wraps
         found: I64 = match(
             a["t"],
             a["x"],
             a["y"],
             units(a["x"], a["y"], wraps),
-            np.ascontiguousarray(keys),
+            a["keys"],
             a["ref"],
             a["start"],
             a["slot"],
-            a["owned"],
+            a["is_owned"],
             self._graph,
             self._events,
             self._entries,
@@ -129,13 +153,9 @@ class TriggerShard:
         )
         return found
 
-    def _make_room(self, events: int, entries: int, keys: int) -> None:
-        """Room for all of a batch; chains stay short."""
+    def _make_room(self, events: int, entries: int) -> None:
+        """Room for so many more; chains stay short."""
         counts = self._counts
-        if keys > self._events.keys.shape[1]:
-            wider = np.zeros((len(self._events.t), keys), np.int64)
-            wider[:, : self._events.keys.shape[1]] = self._events.keys
-            self._events = self._events._replace(keys=wider)
         if events + 1 > counts[FREE_EVENTS]:
             room = len(self._events.t)
             more = max(2 * room, room + events + 1)
@@ -157,55 +177,10 @@ class TriggerShard:
             self._entries.free[more - room : more - room + len(free)] = free
             counts[FREE_ENTRIES] = more - room + len(free)
             self._heap = all_enlarged(self._heap, more)
-            if 2 * more > len(self._heads):
-                self._heads = np.full(1 << (2 * more - 1).bit_length(), -1, np.int32)
-                self._rehang()
-
-    # ------------------------------------------------------------------------------------------ alerts
-
-    def _told(self, alerts: I64) -> dict[int, Letter]:
-        """Alerts whose comparisons hold exactly, by query bucket; then by trigger, in time order."""
-        by_bucket: dict[int, list[tuple[str, I64, list[str]]]] = {}
-        alerts = alerts[np.argsort(alerts[:, 0], kind="stable")]
-        start = np.searchsorted(alerts[:, 0], np.arange(len(self._triggers) + 1))
-        for q in np.flatnonzero(np.diff(start)).tolist():
-            trigger = self._triggers[q]
-            refs = alerts[start[q] : start[q + 1], 1 : 1 + len(trigger["bases"])]
-            refs = refs[self._exactly(trigger, refs)] if trigger["comparisons"] else refs
-            if len(refs):
-                by_bucket.setdefault(trigger["bucket"], []).append((trigger["name"], refs, trigger["names"]))
-        return {bucket: self._letter(told) for bucket, told in by_bucket.items()}
-
-    def _exactly(self, trigger: dict[str, Any], refs: I64) -> Any:
-        """Which tuples satisfy all comparisons, by value."""
-        good = np.ones(len(refs), np.bool_)
-        bases = trigger["bases"]
-        for a, b, op, left, right, is_keyed in trigger["comparisons"]:
-            ends = trigger["is_oid"][str(left)], trigger["is_oid"][str(right)]
-            for i in [s for s, base in enumerate(bases) if base == a]:
-                for j in [s for s, base in enumerate(bases) if base == b and s != i]:
-                    some = np.arange(len(refs))
-                    if op == "<>" and is_keyed:  # what has other keys is something else
-                        some = np.flatnonzero(self._shelf.key(left, refs[:, i]) == self._shelf.key(right, refs[:, j]))
-                    if len(some):
-                        one, other = self._shelf.side(left, refs[some, i]), self._shelf.side(right, refs[some, j])
-                        good[some] &= holds(op, one, other, *ends)
-        return good
-
-    def _letter(self, told: list[tuple[str, I64, list[str]]]) -> Letter:
-        """Tuples of several triggers: each a row with its time, and its events end to end."""
-        names = [name for name, _, _ in told]
-        size = np.concatenate([np.full(len(refs), refs.shape[1], np.int64) for _, refs, _ in told])
-        ref = np.concatenate([refs.reshape(-1) for _, refs, _ in told])
-        events = self._shelf.events(ref)
-        last = np.concatenate([self._shelf.t(refs).max(axis=1) for _, refs, _ in told])
-        arrays = {
-            "name": np.repeat(np.arange(len(told), dtype=np.int32), [len(refs) for _, refs, _ in told]),
-            "t": last,
-            "size": size,
-            **{f"member.{name}": column for name, column in events.items()},
-        }
-        return Letter({"names": names, "variables": [variables for _, _, variables in told]}, arrays)
+        chained = int(counts[ENTRIES]) + min(entries, AT_ONCE)
+        if 2 * chained > len(self._heads):
+            self._heads = np.full(1 << (2 * chained - 1).bit_length(), -1, np.int32)
+            self._rehang()
 
     # ---------------------------------------------------------------------------------------- triggers
 
@@ -214,6 +189,7 @@ class TriggerShard:
         old_qids, old_firsts = self._by_qid
         old = self._graph
         self._triggers, self._graph, self._standing = triggers, graph_of(triggers, self._setup.wraps), None
+        self._know_sides()
         self._by_qid = slots_by_qid(triggers, self._graph)
         first_of = dict(zip(*(a.tolist() for a in self._by_qid), strict=True))
         to = np.full(len(old.base) + 1, -1, np.int64)
@@ -226,6 +202,17 @@ class TriggerShard:
         gone = live[self._entries.slot[live] < 0]
         self._forget(gone)
         self._rehang()
+
+    def _know_sides(self) -> None:
+        """The sides of all triggers, and room for a key of each."""
+        self._sides = {int(n): (use, is_oid) for t in self._triggers for n, (use, is_oid) in t["sides"].items()}
+        self._widen(max(self._sides, default=-1) + 1)
+
+    def _widen(self, keys: int) -> None:
+        more = keys - self._events.keys.shape[1]
+        if more > 0:
+            wider = np.pad(self._events.keys, ((0, 0), (0, more)))
+            self._events = self._events._replace(keys=wider)
 
     def _forget(self, gone: Any) -> None:
         counts = self._counts
@@ -282,7 +269,8 @@ class TriggerShard:
         n, m = len(a["t"]), len(a["event"])
         self._graph = graph_of(self._triggers, self._setup.wraps)
         self._by_qid = slots_by_qid(self._triggers, self._graph)
-        self._make_room(n, m, a["keys"].shape[1])
+        self._widen(a["keys"].shape[1])
+        self._make_room(n, m)
         events, entries, counts = self._events, self._entries, self._counts
         self._shelf.append(a)
         for name in ("t", "x", "y", "keys"):
@@ -316,38 +304,8 @@ def _no_entries() -> Entries:
     )
 
 
-def _merged(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The events of several buckets; an object has one bucket, so no event comes twice."""
-    if not parts:
-        return {}
-    width = max(part["keys"].shape[1] for part in parts)
-    merged: dict[str, Any] = {}
-    for name in ("t", "x", "y", "count", "qid", "base", "owned"):
-        merged[name] = np.concatenate([part[name] for part in parts])
-    merged["oid"] = pa.concat_arrays([part["oid"] for part in parts])
-    keys = np.zeros((len(merged["t"]), width), np.int64)
-    at = 0
-    for part in parts:
-        keys[at : at + len(part["t"]), : part["keys"].shape[1]] = part["keys"]
-        at += len(part["t"])
-    merged["keys"] = keys
-    for name in sorted({n for part in parts for n in part if n.startswith("side.")}):
-        kind = next(part[name].type for part in parts if name in part)
-        merged[name] = pa.concat_arrays([part.get(name, pa.nulls(len(part["t"]), kind)) for part in parts])
-    return merged
-
-
-def _in_order(a: dict[str, Any], order: Any) -> dict[str, Any]:
-    """Events in this order, each with its pairs."""
-    start = np.concatenate(([0], np.cumsum(a["count"])))
-    count = a["count"][order]
-    begin = np.repeat(start[:-1][order], count)
-    new = np.concatenate(([0], np.cumsum(count)))
-    pair = begin + np.arange(new[-1]) - np.repeat(new[:-1], count)
-    taken = pa.array(order)
-    columns = {
-        name: column.take(taken) if isinstance(column, pa.Array) else column[order]
-        for name, column in a.items()
-        if name in ("t", "x", "y", "oid", "keys") or name.startswith("side.")
-    }
-    return {**columns, "start": new, **{name: a[name][pair] for name in ("qid", "base", "owned")}}
+def _nobody(keys: int) -> dict[str, Any]:
+    """No events; what is kept of others may expire."""
+    none, floats, keyless = np.zeros(0, np.int64), np.zeros(0), np.zeros((0, keys), np.int64)
+    a = {"t": none, "x": floats, "y": floats, "keys": keyless, "ref": none, "start": np.zeros(1, np.int64)}
+    return {**a, "slot": np.zeros(0, np.int32), "is_owned": np.zeros(0, np.bool_)}

@@ -65,9 +65,12 @@ class Shelf:
             chunks[:] = [join(chunks)]
         return chunks[0]
 
-    def side(self, number: int, refs: I64) -> pa.Array:
-        """The values of a side."""
-        return self._column(f"side.{number}").take(pa.array(refs))
+    def __len__(self) -> int:
+        return self._length
+
+    def side(self, number: int, refs: I64, is_oid: bool) -> pa.Array:
+        """The values of a side, which may be the id itself."""
+        return self._column("oid" if is_oid else f"side.{number}").take(pa.array(refs))
 
     def t(self, refs: I64) -> I64:
         """The times, in the shape of the refs."""

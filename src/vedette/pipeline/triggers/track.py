@@ -1,13 +1,14 @@
 """Triggers in TRACK: which events can stand for which variables, and who has to hear of them.
 
 In: statements that act, and what happened to the bucket's objects. Out: letters to shards: events with the variables
-that they can stand for, and triggers that come and go. An event goes to all regions from which a partner can be in
-reach; or to the shard of its key, where equalities connect all variables; or to one shard that the trigger has.
+that they can stand for, and triggers that come and go. An event goes to the one shard of a trigger that is whole
+(`shards`); else to the shard of its key, where equalities connect all variables, or to all regions from which a partner
+can be in reach. Events are sifted some ten thousand at a time, so that whatever that takes stays in the cache.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,24 +16,27 @@ import pyarrow as pa
 
 from vedette.conditions import compute
 from vedette.families.triggers import Side, TriggerPlan, plan_trigger, to_wire
-from vedette.kernels.arrays import I32
-from vedette.kernels.events.sift import KEY, Uses, some_bit, spread
+from vedette.kernels.arrays import B1, I32, I64
+from vedette.kernels.events.sift import KEY, Routes, spread
 from vedette.lang import print_expr
 from vedette.model import Trigger
 from vedette.pipeline import state
 from vedette.pipeline.catalogue import Change, Numbers, Registered
 from vedette.pipeline.messages import Letter
 from vedette.pipeline.parts import Home, Segment, Sent
-from vedette.pipeline.rows import Rows, concat
+from vedette.pipeline.rows import join
 from vedette.pipeline.setup import bucket_of
+from vedette.pipeline.triggers.freight import Part, coded, joined, numbered, smallest
 from vedette.pipeline.triggers.keys import keys_of, known
+from vedette.pipeline.triggers.shards import SPREAD, Shards
 from vedette.pipeline.triggers.unary import Conjuncts, UnaryIndex
 
-VERSION = 1
+VERSION = 2
+AT_ONCE = 1 << 16  # events that are sifted together
 
 
 class TriggerTrack:
-    """Triggers in one bucket of objects. Everything but the numbers of sides follows from the catalogue."""
+    """Triggers in one bucket of objects. All but the numbers of sides and the shards follows from the catalogue."""
 
     def __init__(self, home: Home, sections: dict[str, bytes]) -> None:
         self.metrics: Mapping[str, int] = {}
@@ -41,23 +45,27 @@ class TriggerTrack:
         self._sides: Numbers[Side] = Numbers()
         self._saved: bytes | None = None
         self._index: UnaryIndex | None = None
-        self._uses: Uses
-        self._of_use: I32 = np.zeros((0, 2), np.int32)
-        self._commands: list[dict[str, Any]] = []
-        self._parts: dict[int, list[dict[str, Any]]] = {}
+        self._routes: Routes
+        self._users: tuple[I64, I32, I32, B1]
+        self._keyed: list[int] = []  # sides by which events are spread
+        self._asked: list[list[int]] = []  # by region, the sides whose values it needs
+        self._shards = Shards(home.setup.regions, home.setup.landmarks, home.setup.wraps)
+        self._commands: dict[int, list[dict[str, Any]]] = {}
+        self._parts: dict[int, list[Part]] = {}
         if sections:
             self._load(sections["numbers"])
 
     # --------------------------------------------------------------------------------------- statements
 
     def act(self, c: int, changes: list[tuple[Change, int]]) -> None:
-        """Triggers come and go; every region is told by the bucket that a trigger's name belongs to."""
+        """Triggers come and go; the shards concerned are told by the bucket that a trigger's name belongs to."""
         self._index, self._saved = None, None
         for change, sequence in changes:
             entry = change.entry
             if change.comes:
                 self._add(entry)
-            else:
+            shard = self._shards.places[entry.qid]
+            if not change.comes:
                 self._drop(entry)
             name = entry.query.name
             bucket = bucket_of(name.encode(), self._home.setup.buckets)
@@ -70,86 +78,102 @@ class TriggerTrack:
                 command |= {"op": "create", "name": name, "bucket": bucket, **to_wire(plan, numbers)}
             else:
                 command |= {"op": "drop"}
-            self._commands.append(command)
+            for region in range(self._home.setup.regions.size) if shard == SPREAD else (shard,):
+                self._commands.setdefault(region, []).append(command)
 
     def _add(self, entry: Registered) -> None:
         assert isinstance(entry.query, Trigger)
         setup = self._home.setup
         plan = plan_trigger(entry.query, setup.space, setup.schema)
         self._plans[entry.qid] = (entry.query.name, plan)
+        self._shards.place(entry.qid, plan)
         for side in _all_sides(plan):
             self._sides.take(side.text, side)
 
     def _drop(self, entry: Registered) -> None:
         _, plan = self._plans.pop(entry.qid)
+        self._shards.drop(entry.qid)
         for side in _all_sides(plan):
             self._sides.release(side.text)
 
     def _make_index(self) -> UnaryIndex:
-        """Conditions as bits, and for each the variables that have it."""
+        """Conditions as bits, those that go the same way side by side, and for each the variables that have it."""
         setup = self._home.setup
-        bits: dict[tuple[tuple[str, ...], tuple[int, ...]], list[tuple[int, int]]] = {}
-        conditions: list[tuple[Conjuncts, tuple[int, ...]]] = []
+        users: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+        conditions: dict[tuple[Any, ...], tuple[Conjuncts, tuple[int, ...]]] = {}
+        keyed = sorted({self._number(side) for _, plan in self._plans.values() for side in plan.keys})
         for qid, (_, plan) in sorted(self._plans.items()):
+            shard = self._shards.places[qid]
             for base in sorted(set(plan.bases)):
                 conjuncts = plan.conjuncts[base]
-                needs = tuple(sorted(self._sides.items[side.text][0] for side in plan.sides_of(base)))
-                identity = (tuple(sorted(map(print_expr, conjuncts))), needs)
-                if identity not in bits:
-                    bits[identity] = []
-                    conditions.append((conjuncts, needs))
-                bits[identity].append((qid, base))
-        users = list(bits.values())
-        flat = [use for group in users for use in group]
-        start = np.zeros(len(users) + 1, np.int64)
-        np.cumsum([len(group) for group in users], out=start[1:])
-        plans = [self._plans[qid] for qid, _ in flat]
-        squares = [plan.reach2[base] for (_, plan), (_, base) in zip(plans, flat, strict=True)]
-        self._uses = Uses(
-            start,
-            np.array([plan.mode for _, plan in plans], np.int8),
-            np.array([max(row) for row in squares], np.float64),
-            np.array(
-                [
-                    self._sides.items[plan.keys[base].text][0] if plan.mode == KEY else -1
-                    for (_, plan), (_, base) in zip(plans, flat, strict=True)
-                ],
-                np.int32,
-            ),
-            np.array([bucket_of(name.encode(), setup.regions.size) for name, _ in plans], np.int32),
+                needs = tuple(sorted(self._number(side) for side in plan.sides_of(base) if not side.is_oid))
+                is_keyed = shard == SPREAD and plan.mode == KEY
+                key = keyed.index(self._number(plan.keys[base])) if is_keyed else -1
+                reach2 = max(plan.reach2[base]) if shard == SPREAD and not is_keyed else 0.0
+                identity = (shard, key, reach2, tuple(sorted(map(print_expr, conjuncts))), needs)
+                conditions[identity] = (conjuncts, needs)
+                users.setdefault(identity, []).append((qid, base))
+        order = sorted(conditions)
+        self._routes = Routes(
+            np.array([identity[0] for identity in order], np.int32),
+            np.array([identity[1] for identity in order], np.int32),
+            np.array([identity[2] for identity in order], np.float64),
         )
-        self._of_use = np.array(flat, np.int32).reshape(-1, 2)
-        self._index = UnaryIndex(conditions, setup.space, setup.schema)
+        counts = [len(users[identity]) for identity in order]
+        flat = np.array([use for identity in order for use in users[identity]], np.int32).reshape(-1, 2)
+        is_whole = np.repeat((self._routes.shard >= 0) | (self._routes.key >= 0), counts)
+        self._users = (np.concatenate(([0], np.cumsum(counts))), flat[:, 0], flat[:, 1], is_whole)
+        self._keyed = keyed
+        self._asked = [
+            sorted({n for identity in order if identity[0] in (SPREAD, region) for n in identity[4]})
+            for region in range(setup.regions.size)
+        ]
+        self._index = UnaryIndex([conditions[identity] for identity in order], setup.space, setup.schema)
         return self._index
+
+    def _number(self, side: Side) -> int:
+        return self._sides.items[side.text][0]
 
     # ------------------------------------------------------------------------------------------- events
 
     def follow(self, segment: Segment) -> None:
         """Sift the events of a segment; late rows are none."""
-        which = segment.row[(segment.row >= 0) & ~segment.is_late]
+        which = np.flatnonzero((segment.row >= 0) & ~segment.is_late)
         if not self._plans or len(which) == 0:
             return
         index = self._index or self._make_index()
-        rows = segment.rows.take(which)
+        found: dict[int, list[tuple[Part, I32]]] = {}
+        for start in range(0, len(which), AT_ONCE):
+            for region, part, bits in self._sifted(index, segment, which[start : start + AT_ONCE]):
+                found.setdefault(region, []).append((part, bits))
+        for region, parts in found.items():
+            names = parts[0][0].keys()
+            columns = {name: [part[name] for part, _ in parts] for name in names}
+            whole = {n: join(c) if isinstance(c[0], pa.Array) else np.concatenate(c) for n, c in columns.items()}
+            bits = np.concatenate([b for _, b in parts])
+            self._parts.setdefault(region, []).append(coded(whole, bits, *self._users))
+
+    def _sifted(self, index: UnaryIndex, segment: Segment, which: I64) -> Iterator[tuple[int, Part, I32]]:
+        """Some events of a segment by region, with the bits of their conditions."""
+        rows = segment.rows.run(segment.row[which])
         columns = rows.columns(self._home.setup.schema.time)
-        sides = {n: (side, compute(side.expr, columns, len(rows))) for n, side in self._numbered()}
+        asked = {n for numbers in self._asked for n in numbers} | set(self._keyed)
+        sides = {n: (side.use, compute(side.expr, columns, len(rows))) for n, side in self._numbered() if n in asked}
         words = index.bits(rows, lambda n: known(sides[n][1]))
-        hits = np.flatnonzero(some_bit(words))
-        if len(hits) == 0:
-            return
-        rows, words, taken = rows.take(hits), words[hits], pa.array(hits)
-        keys = np.zeros((len(hits), self._sides.span), np.int64)
-        values = {}
-        for n, (side, column) in sides.items():
-            values[n] = column.take(taken)
-            keys[:, n] = keys_of(values[n], side.use)
+        keys = np.zeros((len(rows), len(self._keyed)), np.int64)
+        for k, n in enumerate(self._keyed):
+            keys[:, k] = keys_of(sides[n][1], sides[n][0])
         setup = self._home.setup
-        start, event, use, owned = spread(words, rows.x, rows.y, keys, self._uses, setup.regions, setup.wraps)
+        sifted = spread(words, rows.x, rows.y, keys, self._routes, setup.regions, setup.wraps)
         for region in range(setup.regions.size):
-            some = slice(start[region], start[region + 1])
-            if start[region] < start[region + 1]:
-                part = _part(rows, keys, values, event[some], self._of_use[use[some]], owned[some])
-                self._parts.setdefault(region, []).append(part)
+            some = slice(sifted.start[region], sifted.start[region + 1])
+            if some.start == some.stop:
+                continue
+            event = sifted.event[some]
+            part = {"id": segment.slot[which[event]], "t": rows.t[event], "x": rows.x[event], "y": rows.y[event]}
+            part |= {"is_home": sifted.is_home[some], "count": sifted.many[some]}
+            part |= {f"side.{n}": sides[n][1].take(pa.array(event)) for n in self._asked[region]}
+            yield region, part, sifted.bit[sifted.first[region] : sifted.first[region + 1]]
 
     def _numbered(self) -> list[tuple[int, Side]]:
         return sorted((number, side) for number, side in self._sides.items.values())
@@ -157,14 +181,19 @@ class TriggerTrack:
     def close(self, frontier: int) -> Sent:
         """The letters of the step."""
         sent = Sent()
-        for region in range(self._home.setup.regions.size) if self._commands or self._parts else ():
-            parts = self._parts.get(region, [])
-            if parts or self._commands:
-                sent.letters[region] = Letter({"commands": self._commands}, _joined(parts))
-        self._commands, self._parts = [], {}
+        for region in sorted(self._commands.keys() | self._parts.keys()):
+            arrays = self._letter(self._parts[region]) if region in self._parts else {}
+            sent.letters[region] = Letter({"commands": self._commands.get(region, [])}, arrays)
+        self._commands, self._parts = {}, {}
         if self._sides.forget_unused():
             self._index, self._saved = None, None
         return sent
+
+    def _letter(self, parts: list[Part]) -> Part:
+        """The events of all segments; each object's id once."""
+        part = joined(parts)
+        slots, codes = numbered(part["id"])
+        return {**part, "id": smallest(codes), "count": smallest(part["count"]), "ids": self._home.ids_of(slots)}
 
     def pinned(self) -> I32:
         """No object is kept for the sake of a trigger."""
@@ -173,10 +202,11 @@ class TriggerTrack:
     # ------------------------------------------------------------------------------------- save and load
 
     def save(self) -> dict[str, bytes]:
-        """Which sides have which numbers; the triggers themselves are in the catalogue."""
+        """Which sides have which numbers, and where triggers are done; the triggers themselves are in the catalogue."""
         if self._saved is None:
             numbers = [[text, number] for text, (number, _) in self._sides.items.items()]
-            meta = {"numbers": numbers, "free": self._sides.free_numbers(), "qids": sorted(self._plans)}
+            places = sorted(self._shards.places.items())
+            meta = {"numbers": numbers, "free": self._sides.free_numbers(), "places": places}
             self._saved = state.encode("triggers", VERSION, meta, {})
         return {"numbers": self._saved}
 
@@ -185,7 +215,8 @@ class TriggerTrack:
         setup, numbers = self._home.setup, dict(meta["numbers"])
         self._saved = saved
         entries = {entry.qid: entry for entry in self._home.catalogue.others.values()}
-        for qid in meta["qids"]:
+        for qid, shard in meta["places"]:
+            self._shards.adopt(qid, shard)
             query = entries[qid].query
             assert isinstance(query, Trigger)
             plan = plan_trigger(query, setup.space, setup.schema)
@@ -197,44 +228,3 @@ class TriggerTrack:
 
 def _all_sides(plan: TriggerPlan) -> list[Side]:
     return [side for base in sorted(set(plan.bases)) for side in plan.sides_of(base)]
-
-
-def _part(rows: Rows, keys: Any, values: dict[int, pa.Array], event: Any, use: I32, owned: Any) -> dict[str, Any]:
-    """The events of some pairs, each once, and the pairs; pairs are in the order of events."""
-    first = np.ones(len(event), np.bool_)
-    first[1:] = event[1:] != event[:-1]
-    which = event[first]
-    some = rows.take(which)
-    taken = pa.array(which)
-    return {
-        "rows": Rows(some.oid, some.t, some.x, some.y),
-        "keys": keys[which],
-        "values": {n: column.take(taken) for n, column in values.items()},
-        "count": np.diff(np.append(np.flatnonzero(first), len(event))),
-        "qid": use[:, 0],
-        "base": use[:, 1],
-        "owned": owned,
-    }
-
-
-def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The parts of all segments as columns; a side that came or went between them is null where it was not there."""
-    if not parts:
-        return {}
-    rows = concat([part["rows"] for part in parts])
-    width = max(part["keys"].shape[1] for part in parts)
-    keys = np.zeros((len(rows), width), np.int64)
-    at = 0
-    for part in parts:
-        keys[at : at + len(part["keys"]), : part["keys"].shape[1]] = part["keys"]
-        at += len(part["keys"])
-    columns: dict[str, Any] = {"oid": rows.oid, "t": rows.t, "x": rows.x, "y": rows.y, "keys": keys}
-    numbers = sorted({n for part in parts for n in part["values"]})
-    for n in numbers:
-        kind = next(part["values"][n].type for part in parts if n in part["values"])
-        columns[f"side.{n}"] = pa.concat_arrays(
-            [part["values"].get(n, pa.nulls(len(part["rows"]), kind)) for part in parts]
-        )
-    for name in ("count", "qid", "base", "owned"):
-        columns[name] = np.concatenate([part[name] for part in parts])
-    return columns
