@@ -28,12 +28,14 @@ def describe_pattern(pattern: Pattern, space: Space, schema: Schema | None) -> l
         record = areas.steps[number]
         words = print_step(step, space)
         if record.is_number:
-            words += ": measured, cells give bounds"
+            words += (
+                ": measured; boxes around an object's updates give bounds, updates are read where those leave a doubt"
+            )
         else:
             covered, grey = (int(np.count_nonzero(cells.holds[:, number] == kind)) for kind in (COVERED, GREY))
             words += f": {covered} cells settle it, in {grey} updates are read"
         if record.bears:
-            words += "; a visit there makes an object a candidate"
+            words += "; an update that satisfies it makes the object a candidate"
         lines.append((f"step {number + 1}", words))
         if step.window is None:
             lines.append(("", "anywhere between its neighbours in time"))
@@ -44,11 +46,11 @@ def describe_pattern(pattern: Pattern, space: Space, schema: Schema | None) -> l
             lines.append(("score", f"the sum of all distances, {op} {print_distance(score, space)}"))
         case Extreme(end, n):
             lines.append(("score", f"the {n} {end.lower()} sums of all distances"))
+    is_measured = any(step.is_number for step in areas.steps)
     horizon = max((step.window.since for step in pattern.steps if step.window is not None), key=_length)
-    lines.append(("horizon", f"updates are kept for {print_duration(horizon)}"))
-    prefix = next(number for number, step in enumerate(pattern.steps) if step.window is not None)
-    if prefix:
-        lines.append(("", f"of the first {prefix} steps only the earliest witnesses are kept, without end"))
+    lines.append(("horizon", f"windows reach {print_duration(horizon)} back"))
+    kept = "for each candidate and step the instants at which it is satisfied"
+    lines.append(("kept", kept + ("; updates as long as windows reach" if is_measured else "; no updates")))
     grid = cells.grid
     lines.append(("grid", f"{grid.columns} x {grid.rows} cells"))
     return lines

@@ -1,13 +1,19 @@
-"""Motion patterns over what objects did: index points, windows that slide, a table of who hit what (CMP).
+"""Motion patterns over what objects did: an update says for which instants it satisfies a step (after CMP).
 
-    tables.py    the arrays: patterns, cells, visits, updates, the table of hits, the agenda
+    tables.py    the arrays: patterns, steps, objects, the table of hits, spans, boxes, updates
     distances.py from a position to a point or an area
     cells.py     which cells a predicate covers, and which it covers in part
-    visits.py    updates become visits of cells; what a visit's updates say in a window
+    rows.py      the table of hits: an object under a pattern, found by hashing
+    spans.py     sets of instants
+    chains.py    what an update says to the steps of a row; where their sets meet
     agenda.py    who has to be looked at again, and when
-    examine.py   does an object match a pattern at an instant, and until when can nothing change?
-    ranks.py     the n lowest or highest scores
+    looks.py     a row at an instant: joined, left, and when next
+    order.py     in which order updates are taken
     follow.py    the loop over updates and instants
+    trail.py     where objects were: raw updates, and boxes around them (index points)
+    scores.py    how far an object was: bounds by boxes, and exactly
+    ranks.py     a pattern with a score at an instant: within a limit, the n lowest or highest
+    forget.py    spans that have passed, rows that nothing can come of
 
 In: updates of one bucket in time order, patterns as columns. Out: who joined and who left each answer, at each instant.
 """

@@ -28,6 +28,8 @@ def hit(w: World, r: int, q: int, t: int, before: int) -> bool:
     e = w.rows[r].entry + step.entry
     low = instant(every, t + step.b)
     high = (t + step.a) // every if step.windowed else NEVER
+    if step.guard >= 0 and first_in(w, w.rows[r].entry + step.guard, low) > high:
+        return False
     if step.always:
         if not w.sets[e].is_running:
             w.sets[e].is_running = True

@@ -19,6 +19,7 @@ from vedette.compiled import bare, jit
 from vedette.kernels.arrays import B1, F64, I64
 from vedette.kernels.motion.agenda import instant, schedule_pattern
 from vedette.kernels.motion.chains import matches
+from vedette.kernels.motion.distances import distance
 from vedette.kernels.motion.looks import passes, tell
 from vedette.kernels.motion.rows import add_row, find
 from vedette.kernels.motion.scores import NOTHING, WIDER, bounds, measured, vicinity
@@ -49,7 +50,9 @@ from vedette.kernels.motion.trail import bucket_of, cell_at
 from vedette.kernels.nearest import id_less
 
 GROWTH = 1.5  # of a reach that holds too few
-MOST_CELLS = 256  # of a vicinity; beyond that it is as dear to look at everybody
+MOST_CELLS = 4096  # of a vicinity; beyond that it is as dear to look at everybody
+FEWEST_POINTS = 1024  # that are looked at in a vicinity before that is too dear; and one for two objects
+RELIEF = 1.02  # so much wider a vicinity may be again each time that it is passed over as crowded
 
 
 @jit
@@ -94,23 +97,30 @@ def _lowest(w: World, s: int, tau: int) -> tuple[I64, F64]:
 
 
 @jit
-def _candidates(w: World, s: int, tau: int, reach: float) -> tuple[I64, F64, F64, B1]:
+def _candidates(w: World, s: int, tau: int, reach: float) -> tuple[I64, F64, F64, B1, F64]:
     """Objects that may be in the answer and score no more than `reach`.
 
-    With them bounds of their scores, and whether they have one for sure.
+    With them bounds of their scores, whether they have one for sure, and what the step that looks back the least
+    measures, where that is known (NOTHING).
     """
-    everybody = _near(w, s, tau, reach) if w.patterns[s].is_free else _by_rows(w, s, tau)
+    if w.patterns[s].is_free:
+        everybody, leasts = _near(w, s, tau, reach)
+    else:
+        everybody = _by_rows(w, s, tau)
+        leasts = np.full(len(everybody), NOTHING)
     most = len(everybody)
     who, low, high, is_sure = np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty(most, np.bool_)
     found: Any = np.int64(0)
-    for o in everybody:
+    for i in range(most):
+        o = everybody[i]
         if w.objects[o].box < 0 or not _has_been(w, s, o, tau) or not passes(w, s, o):
             continue
-        low[found], high[found], is_sure[found] = _score_bounds(w, s, o, tau, reach)
+        low[found], high[found], is_sure[found] = _score_bounds(w, s, o, tau, reach, leasts[i])
         if low[found] < math.inf:
             who[found] = o
+            leasts[found] = leasts[i]
             found += 1
-    return who[:found], low[:found], high[:found], is_sure[:found]
+    return who[:found], low[:found], high[:found], is_sure[:found], leasts[:found]
 
 
 @jit
@@ -144,7 +154,7 @@ def _old_reach(w: World, s: int, tau: int) -> float:
     while r >= 0:
         o = int(w.rows[r].object)
         if w.rows[r].member and w.objects[o].box >= 0 and passes(w, s, o) and matches(w, r, n):
-            value = score(w, s, o, tau)
+            value = score(w, s, o, tau, NOTHING)
             if value != NOTHING:
                 found += 1
                 worst = max(worst, value)
@@ -178,37 +188,53 @@ def _latest(w: World, s: int) -> int:
 
 @bare
 def _is_narrow(w: World, s: int, reach: float) -> bool:
-    """Whether a vicinity has few cells."""
+    """Whether a vicinity has few cells, and no more updates than can be looked through, as far as is known."""
+    if w.patterns[s].crowded > 0.0 and reach >= w.patterns[s].crowded:
+        w.patterns[s].crowded *= RELIEF
+        return False
     x0, y0, x1, y1 = vicinity(w, _latest(w, s), reach)
     columns, rows = cell_at(w, x1) - cell_at(w, x0) + 1, cell_at(w, y1) - cell_at(w, y0) + 1
     return bool(columns * rows <= MOST_CELLS)
 
 
 @jit
-def _near(w: World, s: int, tau: int, reach: float) -> I64:
-    """Objects with an update in the vicinity of a step (CMP); everybody where that is too wide to look through."""
+def _near(w: World, s: int, tau: int, reach: float) -> tuple[I64, F64]:
+    """Objects with an update in the vicinity of a step (CMP), and the least distance of each from there.
+
+    Everybody where that is too wide to look through.
+    """
     q = _latest(w, s)
     low, high = max(tau - w.areas.steps[q].a, w.patterns[s].since), tau - w.areas.steps[q].b
     if low <= w.counts[PAGED_T] or not _is_narrow(w, s, reach):
-        return _everybody(w, s, tau)
+        everybody = _everybody(w, s, tau)
+        return everybody, np.full(len(everybody), NOTHING)
     x0, y0, x1, y1 = vicinity(w, q, reach)
-    updates, base, mark = w.trail.updates, w.counts[BASE], w.trail.mark
+    updates, base, least = w.trail.updates, w.counts[BASE], w.trail.least
     objects = np.empty(len(w.objects), np.int64)
     found: Any = np.int64(0)
+    left = FEWEST_POINTS + 4 * len(w.objects)
     for column in range(cell_at(w, x0), cell_at(w, x1) + 1):
         for row in range(cell_at(w, y0), cell_at(w, y1) + 1):
             n = w.trail.heads[bucket_of(w, column, row)]
-            while n >= base and updates[n - base].t >= low:
+            while n >= base and updates[n - base].t >= low and left > 0:
                 u = updates[n - base]
+                left -= 1
                 w.counts[POINTS + w.counts[PHASE]] += 1
                 n = u.near
-                if u.t <= high and x0 <= u.x <= x1 and y0 <= u.y <= y1 and not mark[u.object]:
-                    mark[u.object] = True
-                    objects[found] = u.object
-                    found += 1
-    for o in objects[:found]:
-        mark[o] = False
-    return objects[:found]
+                if u.t <= high and x0 <= u.x <= x1 and y0 <= u.y <= y1:
+                    if least[u.object] == math.inf:
+                        objects[found] = u.object
+                        found += 1
+                    least[u.object] = min(least[u.object], distance(w.areas, q, u.x, u.y))
+    leasts = least[objects[:found]]
+    least[objects[:found]] = math.inf
+    if left == 0:
+        w.patterns[s].crowded = reach
+        everybody = _everybody(w, s, tau)
+        return everybody, np.full(len(everybody), NOTHING)
+    if w.areas.steps[q].always:
+        leasts[:] = NOTHING
+    return objects[:found], leasts
 
 
 @bare
@@ -218,28 +244,44 @@ def _has_been(w: World, s: int, o: int, tau: int) -> bool:
 
 
 @bare
-def _score_bounds(w: World, s: int, o: int, tau: int, reach: float) -> tuple[float, float, bool]:
+def _score_bounds(w: World, s: int, o: int, tau: int, reach: float, least: float) -> tuple[float, float, bool]:
     """A lower and an upper bound, and whether there is a score for sure; (inf, inf, no): none, or beyond `reach`."""
     low, high, is_sure = 0.0, 0.0, True
-    for q in range(w.patterns[s].first, w.patterns[s + 1].first):
+    known = -1 if least == NOTHING else _latest(w, s)
+    if known >= 0:
+        low = high = least
+    k, begun = int(w.objects[o].box), NEVER
+    q, stop = w.patterns[s + 1].first - 1, w.patterns[s].first
+    while q >= stop and low <= reach and low < math.inf:  # mostly a later step has a later window, and so a newer box
         step = w.areas.steps[q]
-        if step.is_number:
-            near, far, known = bounds(w, o, q, max(tau - step.a, w.patterns[s].since), tau - step.b)
+        if q != known and step.is_number:
+            first, last = max(tau - step.a, w.patterns[s].since), tau - step.b
+            if last > begun:
+                k = int(w.objects[o].box)
+            near, far, is_there, k = bounds(w, q, k, first, last)
+            begun = first
             low += near
-            if low > reach or near == math.inf:
-                return math.inf, math.inf, False
             high += far
-            is_sure = is_sure and known
-    return low, high, is_sure
+            is_sure = is_sure and is_there
+        q -= 1
+    if low > reach or low == math.inf:
+        return math.inf, math.inf, False
+    return low * (1.0 - WIDER), high * (1.0 + WIDER), is_sure
 
 
 @bare
-def score(w: World, s: int, o: int, tau: int) -> float:
-    """The score: the sum of the distances in the order of the steps; NOTHING without one."""
+def score(w: World, s: int, o: int, tau: int, least: float) -> float:
+    """The score: the sum of the distances in the order of the steps; NOTHING without one.
+
+    `least` is what the step that looks back the least measures, where that is known (NOTHING).
+    """
     total = 0.0
+    known = -1 if least == NOTHING else _latest(w, s)
     for q in range(w.patterns[s].first, w.patterns[s + 1].first):
         step = w.areas.steps[q]
-        if step.is_number:
+        if q == known:
+            total += least
+        elif step.is_number:
             d = measured(w, o, q, max(tau - step.a, w.patterns[s].since), tau - step.b)
             if d == NOTHING:
                 return NOTHING
@@ -251,7 +293,7 @@ def score(w: World, s: int, o: int, tau: int) -> float:
 
 
 @jit
-def _within(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1) -> tuple[I64, F64]:
+def _within(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1, leasts: F64) -> tuple[I64, F64]:
     """Objects in the answer, and the scores of those that are new to it."""
     choice, limit = w.patterns[s].choice, w.patterns[s].limit
     scores = np.empty(len(who))
@@ -265,7 +307,7 @@ def _within(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: 
             choice == ALL or (choice == AT_MOST and high[i] <= limit) or (choice == AT_LEAST and low[i] >= limit)
         )
         if not (is_known and r >= 0 and w.rows[r].member):
-            value = score(w, s, who[i], tau)
+            value = score(w, s, who[i], tau, leasts[i])
             if value == NOTHING or (choice == AT_MOST and value > limit) or (choice == AT_LEAST and value < limit):
                 continue
         who[found], scores[found] = who[i], value
@@ -277,7 +319,7 @@ def _within(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: 
 
 
 @jit
-def _best(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1) -> tuple[I64, F64]:
+def _best(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1, leasts: F64) -> tuple[I64, F64]:
     """The n lowest (of the highest: with their signs turned), in order."""
     sign = -1.0 if w.patterns[s].choice == HIGHEST else 1.0
     bound = low if sign > 0.0 else -high
@@ -289,7 +331,7 @@ def _best(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1
     for i in order:
         if bound[i] > reach or (found == w.patterns[s].n and bound[i] > scores[found - 1]):
             break
-        value = score(w, s, who[i], tau)
+        value = score(w, s, who[i], tau, leasts[i])
         if value != NOTHING and w.counts[ASKED] == 0:
             found = _insert(w, best, scores, found, who[i], sign * value)
     for i in range(found):

@@ -42,15 +42,18 @@ def _extent(w: World, k: int, q: int) -> tuple[float, float]:
 
 
 @bare
-def bounds(w: World, o: int, q: int, low: int, high: int) -> tuple[float, float, bool]:
-    """Bounds of what step q measures over [low, high], and whether there is an update for sure; (inf, ...): none."""
+def bounds(w: World, q: int, k: int, low: int, high: int) -> tuple[float, float, bool, int]:
+    """Bounds of what step q measures over [low, high], and whether there is an update for sure; (inf, ...): none.
+
+    From box k on, which is the first that may have begun by `high`; and the first that had begun by `low`.
+    """
     boxes, always = w.trail.boxes, w.areas.steps[q].always
     points = POINTS + w.counts[PHASE]
     sure_low, sure_high, any_low, any_high = math.inf, math.inf, math.inf, -math.inf
     if always:
         sure_low = -math.inf
     is_sure = False
-    k = int(w.objects[o].box)
+    begun = k
     while k >= 0 and boxes[k].end >= low:
         if boxes[k].begin <= high:
             w.counts[points] += 1
@@ -60,12 +63,14 @@ def bounds(w: World, o: int, q: int, low: int, high: int) -> tuple[float, float,
                 is_sure = True
                 sure_low = max(sure_low, near) if always else sure_low
                 sure_high = sure_high if always else min(sure_high, far)
+        if boxes[k].begin > low:
+            begun = int(boxes[k].before)
         k = int(boxes[k].before)
     if any_high < 0.0:
-        return math.inf, math.inf, False
+        return math.inf, math.inf, False, begun
     if always:
-        return (sure_low if is_sure else any_low), any_high, is_sure
-    return any_low, (sure_high if is_sure else any_high), is_sure
+        return (sure_low if is_sure else any_low), any_high, is_sure, begun
+    return any_low, (sure_high if is_sure else any_high), is_sure, begun
 
 
 @bare

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from vedette.kernels.arrays import B1, F64, I32, I64, U8, U64
+from vedette.kernels.arrays import F64, I32, I64, U8, U64
 from vedette.kernels.grid import Grid
 from vedette.kernels.nearest import Ids
 from vedette.kernels.shapes import Edges
@@ -41,7 +41,8 @@ LEFT: Any = np.int64(-1)
 # the first instant that was looked at, NEVER before it. Of patterns with a score: `due`: when they are looked at next;
 # `soonest`: so long after it happens an update may matter; `nearest`, `farthest`: the least a, the greatest b of what
 # is measured; `rows`: the first of their rows; `worst`: of the lowest the n-th score, when they were looked at last;
-# `is_free`: any object can be an answer, whether it has a row or not; `waits`: for the next update.
+# `crowded`: a reach within which there are too many updates to look through, 0; `is_free`: any object can be an answer,
+# whether it has a row or not; `waits`: for the next update.
 PATTERN = np.dtype(
     [
         ("first", np.int64),
@@ -50,6 +51,7 @@ PATTERN = np.dtype(
         ("limit", np.float64),
         ("n", np.int64),
         ("worst", np.float64),
+        ("crowded", np.float64),
         ("entries", np.int64),
         ("condition", np.int64),
         ("started", np.int64),
@@ -67,6 +69,7 @@ PATTERN = np.dtype(
 )
 
 # The window is [tau - a, tau - b]. `entry`: which set of instants of a row is the step's, -1: it is only measured.
+# `guard`: the set of a step whose window ends before this one begins, -1: what has no instant there is of no use.
 # `follows`, `leads`: it is tied to the step before, behind: one of the two has no window. `bears`: an update that
 # satisfies it makes a row. `decides`: its instants are those of the pattern, together with those of other such steps.
 STEP = np.dtype(
@@ -77,6 +80,7 @@ STEP = np.dtype(
         ("a", np.int64),
         ("b", np.int64),
         ("entry", np.int64),
+        ("guard", np.int64),
         ("radius", np.float64),
         ("is_number", np.bool_),
         ("is_disjoint", np.bool_),
@@ -224,7 +228,7 @@ class Trail(NamedTuple):
     """Where objects were, for what is measured.
 
     A box lasts no longer than `pane`; 0: nothing is kept. `heads`: the newest update of each bucket of places, which
-    are cells with this `side`. `mark`: scratch by object, all false. `pool`: objects whose trails are long enough,
+    are cells with this `side`. `least`: scratch by object, all infinite. `pool`: objects whose trails are long enough,
     behind four numbers: how many, at which instant, for which windows.
     """
 
@@ -233,7 +237,7 @@ class Trail(NamedTuple):
     heads: I64
     pool: I64
     boxes: Table
-    mark: B1
+    least: F64
     updates: Table
     recalled: Recalled
 

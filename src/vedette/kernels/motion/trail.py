@@ -7,12 +7,11 @@ does not settle how far the object was, the updates behind the box are read, fro
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from vedette.compiled import bare, jit
-from vedette.kernels.motion.tables import BASE, BOXES, NEVER, UPDATES, World
+from vedette.kernels.motion.tables import BASE, BOXES, NEVER, UPDATES, Table, World
 
 FARTHEST_CELL = 1e9
 FAR_LON = 180.0  # a step over the antimeridian begins a box
@@ -83,25 +82,30 @@ def note(w: World, o: int, t: int, x: float, y: float) -> None:
 
 
 @jit
-def forget_boxes(w: World, horizon: int) -> None:
-    """Close the gaps that boxes which ended before the horizon leave."""
+def forget_boxes(w: World, horizon: int, old: Table) -> None:
+    """Boxes that ended before the horizon go; those that stay stand by object, from the oldest to the newest.
+
+    `old` is a copy of all: boxes of an object are looked at one after the other, and neighbours are read faster.
+    """
     boxes, objects = w.trail.boxes, w.objects
     n = w.counts[BOXES]
-    number = np.full(n, -1, np.int32)
-    kept: Any = np.int64(0)
+    place = np.zeros(len(objects) + 1, np.int64)
+    for k in range(n):
+        if old[k].end >= horizon:
+            place[old[k].object + 1] += 1
+    place = np.cumsum(place)
+    w.counts[BOXES] = place[-1]
     for o in range(len(objects)):
         objects[o].begin = NEVER
-    for k in range(n):
-        if boxes[k].end < horizon:
+        objects[o].box = place[o + 1] - 1 if place[o + 1] > place[o] else -1
+    for k in range(n):  # in this order an object's boxes are in the order of time, as they came or stood
+        if old[k].end < horizon:
             continue
-        number[k] = kept
-        before = boxes[k].before
-        boxes[kept] = boxes[k]
-        boxes[kept].before = number[before] if before >= 0 else -1
-        o = boxes[kept].object
-        objects[o].begin = min(objects[o].begin, boxes[kept].begin)
-        kept += 1
-    w.counts[BOXES] = kept
-    for o in range(len(objects)):
-        if objects[o].box >= 0:
-            objects[o].box = number[objects[o].box]
+        o = old[k].object
+        kept = place[o]
+        place[o] += 1
+        boxes[kept] = old[k]
+        is_first = objects[o].begin == NEVER
+        boxes[kept].before = -1 if is_first else kept - 1
+        if is_first:
+            objects[o].begin = old[k].begin

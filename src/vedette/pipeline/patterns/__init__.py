@@ -4,7 +4,7 @@ They are evaluated in TRACK, where an object's whole trajectory passes; the lowe
 merged in ASSEMBLE.
 
     book.py      which patterns stand, as the tables that kernels take; the grid
-    memory.py    what is kept of objects: visits, updates, the table of hits; room for more, and what is forgotten
+    memory.py    what is kept of objects: the table of hits, trails; room for more, and what is forgotten
     pages.py     updates beyond memory, in pages that never change
     track.py     the part in TRACK
     answer.py    the part in ASSEMBLE

@@ -1,7 +1,7 @@
 """Which patterns stand, as the tables that kernels take, over a grid that is fixed for this set of patterns.
 
-In: patterns that come and go. Out: records of patterns and steps, the cells that each step
-covers, lists by cell of the steps that a visit there matters to.
+In: patterns that come and go. Out: records of patterns and steps, the cells that each step covers, lists by cell of the
+steps that an update there matters to.
 A pattern keeps its slot while it stands. The grid decides speed, never an answer.
 """
 
@@ -257,6 +257,11 @@ class Book:
         for k in range(len(plan.steps)):
             behind_ends = steps.leads[k] and steps.always[k + 1] and not steps.leads[k + 1]
             steps.decides[k] = steps.entry[k] >= 0 and (not steps.leads[k] or behind_ends)
+        for k, step in enumerate(steps):
+            step.guard = -1
+            if step.windowed and not (step.always or step.follows or step.leads):
+                before = [p for p in steps[:k] if p.decides and p.windowed and p.b >= step.a]
+                step.guard = before[-1].entry if before else -1
 
     def _choose(self, steps: Table, sheet: U8) -> None:
         """Which steps make rows in the table of hits.

@@ -7,11 +7,14 @@ Invariant: between calls, nothing that no instant can ask for is kept for longer
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from vedette.kernels.arrays import B1, F64, I32, I64, U64
 from vedette.kernels.motion.follow import follow
 from vedette.kernels.motion.forget import begin_anew, enter_places, forget_pattern, make_agenda, sweep
+from vedette.kernels.motion.order import by_object
 from vedette.kernels.motion.tables import (
     AGENDA,
     BASE,
@@ -19,6 +22,7 @@ from vedette.kernels.motion.tables import (
     BOXES,
     CHANGE,
     COUNTS,
+    DONE,
     ENTRY,
     FREE_SPAN,
     LONG_AGO,
@@ -30,7 +34,6 @@ from vedette.kernels.motion.tables import (
     POINTS,
     READS,
     RECALL,
-    ROOM,
     ROW,
     ROWS,
     SEEN,
@@ -56,11 +59,14 @@ from vedette.kernels.motion.trail import forget_boxes, index_updates
 from vedette.kernels.nearest import Ids
 from vedette.pipeline.patterns.pages import Pages
 
+Events: TypeAlias = tuple[I64, I32, F64, F64, B1, U64]  # time, slot, x, y, whether late, words
+
 CAP = 1 << 20  # updates in memory, of 40 bytes each
 MOST_EVENTS = 1 << 18  # in one go, so that the cap holds
 FEWEST_BOXES, MOST_BOXES = 8, 64  # of an object that reports all the time
 SWEEP_SLACK = 4096
-CELLS_ACROSS, BUCKETS = 128, 1 << 15  # of updates by their places
+MOST_RHYTHMS = 8  # with more, hardly anything happens between two instants
+CELLS_ACROSS, BUCKETS = 256, 1 << 16
 NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint8))
 
 
@@ -76,7 +82,7 @@ class Memory:
         self.words: U64 = np.zeros((0, 1), np.uint64)
         self.seen: I32 = np.zeros((0, SEEN), np.int32)
         self.seen_until: I64 = np.zeros((0, SEEN), np.int64)
-        self.mark: B1 = np.zeros(0, np.bool_)
+        self.least: F64 = np.zeros(0)
         self.rows, self.sets, self.spans = records(ROW, 64), records(SET, 64), records(SPAN, 64)
         self.places: I32 = np.full(256, -1, np.int32)
         self.agenda, self.told = records(ENTRY, 64), records(CHANGE, 64)
@@ -124,7 +130,7 @@ class Memory:
             words = np.zeros((len(self.objects), self.words.shape[1]), np.uint64)
             words[:n] = self.words
             self.words = words
-            self.mark = np.zeros(len(self.objects), np.bool_)
+            self.least = np.full(len(self.objects), np.inf)
             self.pool = np.full(4 + len(self.objects), NEVER, np.int64)
             self.seen = np.full((len(self.objects), SEEN), -1, np.int32)
             self.seen_until = np.zeros((len(self.objects), SEEN), np.int64)
@@ -136,26 +142,44 @@ class Memory:
             words = np.pad(words, ((0, 0), (0, self.words.shape[1] - words.shape[1])))
         if self._pane and self.side == 0.0 and len(x):
             self._choose_side(x, y)
-        first = 0
-        while True:
-            stop = min(len(t), first + min(MOST_EVENTS, max(1, self.cap // 2)))
-            until = end if stop == len(t) else int(t[stop])
-            self._enlarge(stop - first)
-            while True:
-                state, first = follow(self.world(), t, slot, x, y, is_late, words, first, stop, until)
-                if state == RECALL:
-                    self._read_back()
-                elif state == ROOM:
-                    told.append(self._take_told())
-                    self._enlarge(stop - first)
-                else:
-                    break
-            told.append(self._take_told())
+        size = min(MOST_EVENTS, max(1, self.cap // 2))
+        for start in range(0, max(1, len(t)), size):
+            part = slice(start, start + size)
+            until = end if part.stop >= len(t) else int(t[part.stop])
+            events = (t[part], slot[part], x[part], y[part], is_late[part], words[part])
+            if not self._pane:  # trails are kept in the order of time
+                events = self._by_object(events)
+            self._take_in(events, until, told)
             self._forget_recalled()
             self._page_out()
             self._settle(until)
-            if first == len(t):
-                return [part for part in told if len(part)]
+        return [part for part in told if len(part)]
+
+    def _by_object(self, events: Events) -> Events:
+        """What each object does between two instants stands together: neighbours in the tables are read faster."""
+        rhythms = np.unique(self.patterns.every[self.patterns.every > 0])
+        if len(rhythms) > MOST_RHYTHMS:
+            return events
+        t, slot, x, y, is_late, words = events
+        passed = np.zeros(len(t), np.int64)
+        for every in rhythms:
+            passed -= -t // every
+        order = by_object(passed, slot, len(self.objects))
+        return t[order], slot[order], x[order], y[order], is_late[order], words[order]
+
+    def _take_in(self, events: Events, until: int, told: list[Table]) -> None:
+        """Take in some events and all instants before `until`."""
+        first, stop = 0, len(events[0])
+        self._enlarge(stop)
+        while True:
+            state, first = follow(self.world(), *events, first, stop, until)
+            if state == RECALL:
+                self._read_back()
+                continue
+            told.append(self._take_told())
+            if state == DONE:
+                return
+            self._enlarge(stop - first)
 
     def world(self) -> World:
         """The tables as kernels take them."""
@@ -164,7 +188,7 @@ class Memory:
         return World(
             self.areas,
             self.cells,
-            Trail(self._pane, self.side, self.heads, self.pool, self.boxes, self.mark, self.updates, self._recalled),
+            Trail(self._pane, self.side, self.heads, self.pool, self.boxes, self.least, self.updates, self._recalled),
             self.patterns,
             self.objects,
             self.rows,
@@ -265,8 +289,8 @@ class Memory:
         if not self._pane:
             return
         horizon = max(LONG_AGO, now - self._reach)
-        if count[BOXES] > 2 * swept[2] + SWEEP_SLACK:
-            forget_boxes(self.world(), horizon)
+        if count[BOXES] > 1.25 * swept[2] + SWEEP_SLACK:
+            forget_boxes(self.world(), horizon, self.boxes[: count[BOXES]].copy())
             swept[2] = int(count[BOXES])
         resident = int(count[UPDATES] - count[BASE])
         old = int(np.searchsorted(self.updates.t[:resident], horizon))
