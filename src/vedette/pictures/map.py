@@ -98,16 +98,16 @@ def draw_map(
     axes.set_axis_off()
 
     crossings = _crossings(changes)
-    town, drawn = _draw_network(axes, network), [_draw_tracks(axes, tracks)]
+    town, drawn = draw_network(axes, network), [draw_tracks(axes, tracks)]
     if town is not None:  # the town is the frame; who drives out of it drives off the paper
         drawn = [town]
     for number, fence in enumerate(fences):
-        drawn.append(_draw_fence(axes, fence, FENCES[number % len(FENCES)], where))
+        drawn.append(draw_fence(axes, fence, FENCES[number % len(FENCES)], where))
     marked = _draw_crossings(axes, crossings, fences)
     if town is None:
         drawn.append(marked)
-    _frame(axes, [box for box in drawn if box is not None], where)
-    _scale_bar(axes, where, unit)
+    frame(axes, [box for box in drawn if box is not None], where)
+    scale_bar(axes, where, unit)
 
     figure.text(0.03, 0.945, title, fontsize=19, fontweight="bold", color=INK, va="center")
     figure.text(0.03, 0.908, subtitle, fontsize=11, color=QUIET, va="center")
@@ -122,7 +122,7 @@ def draw_map(
 # ----------------------------------------------------------------------------------------- layers
 
 
-def _draw_network(axes: Axes, network: Streets | None) -> Floats | None:
+def draw_network(axes: Axes, network: Streets | None) -> Floats | None:
     """Water first, then the streets from side streets to motorways."""
     if network is None:
         return None
@@ -139,13 +139,13 @@ def _draw_network(axes: Axes, network: Streets | None) -> Floats | None:
     return np.array([[np.quantile(v, q) for v in (network.x, network.y)] for q in (0.008, 0.992)])
 
 
-def _draw_tracks(axes: Axes, tracks: pa.Table | None) -> Floats | None:
+def draw_tracks(axes: Axes, tracks: pa.Table | None) -> Floats | None:
     """One thin line per object; a single update is a dot."""
     if tracks is None or tracks.num_rows == 0:
         return None
     from matplotlib.collections import LineCollection
 
-    points = _points(tracks)
+    points = points_of(tracks)
     number = pc.dictionary_encode(tracks[OID]).combine_chunks().indices.to_numpy()
     order = np.argsort(number, kind="stable")
     cuts = np.flatnonzero(np.diff(number[order])) + 1
@@ -157,7 +157,7 @@ def _draw_tracks(axes: Axes, tracks: pa.Table | None) -> Floats | None:
     return points
 
 
-def _draw_fence(axes: Axes, fence: Fence, colour: str, space: Space) -> Floats | None:
+def draw_fence(axes: Axes, fence: Fence, colour: str, space: Space) -> Floats | None:
     """Fill, border and label; moving shapes at the last place of their focal, with its way dashed."""
     shape, trail = fence.shape, fence.path
     if isinstance(shape, Nearest):
@@ -222,10 +222,10 @@ def _draw_crossings(axes: Axes, crossings: pa.Table | None, fences: Sequence[Fen
         return None
     size = 30 if crossings.num_rows < 300 else 16
     for sign, marker, colour in ((-1, "v", GOES_OUT), (1, "^", GOES_IN)):
-        points = _points(crossings.filter(pc.equal(crossings["sign"], sign)))
+        points = points_of(crossings.filter(pc.equal(crossings["sign"], sign)))
         axes.scatter(points[:, 0], points[:, 1], marker=marker, s=size, color=colour, edgecolors="white",
                      linewidths=0.5, alpha=0.9, zorder=7)  # fmt: skip
-    return _points(crossings)
+    return points_of(crossings)
 
 
 # ------------------------------------------------------------------------------------------ shapes
@@ -270,7 +270,8 @@ def _disc(x: float, y: float, radius: float, space: Space) -> Floats:
     return np.stack([x + np.degrees(east), np.degrees(lats)], axis=1)
 
 
-def _points(table: pa.Table) -> Floats:
+def points_of(table: pa.Table) -> Floats:
+    """Positions (n, 2) of the rows."""
     names = {name.lower(): name for name in table.column_names}
     pair = (names[X], names[Y]) if X in names else (names[LON], names[LAT])
     return np.stack([table[name].to_numpy().astype(np.float64) for name in pair], axis=1)
@@ -286,7 +287,7 @@ def _crossings(changes: pa.Table | None) -> pa.Table | None:
 # ------------------------------------------------------------------------------------------- frame
 
 
-def _frame(axes: Axes, boxes: list[Floats], space: Space) -> None:
+def frame(axes: Axes, boxes: list[Floats], space: Space) -> None:
     """Show everything that was drawn, with a small margin and true proportions."""
     every = np.concatenate(boxes) if boxes else np.array([[0.0, 0.0], [1.0, 1.0]])
     low, high = np.nanmin(every, axis=0), np.nanmax(every, axis=0)
@@ -297,7 +298,7 @@ def _frame(axes: Axes, boxes: list[Floats], space: Space) -> None:
     axes.set_aspect(stretch, adjustable="datalim" if space.is_lonlat else "box", anchor="W")
 
 
-def _scale_bar(axes: Axes, space: Space, unit: str) -> None:
+def scale_bar(axes: Axes, space: Space, unit: str) -> None:
     """A bar of a round length in the lower left corner."""
     (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
     per_unit = METRES_PER_DEGREE * math.cos(math.radians((y0 + y1) / 2)) if space.is_lonlat else 1.0
