@@ -92,7 +92,8 @@ def test_example_a_match_of_a_motion_pattern(tmp_path: Path) -> None:
 
 def test_example_a_match_with_timestamps_on_the_globe(tmp_path: Path) -> None:
     watch = vd.Watch(
-        space=vd.lonlat(), queries="CREATE PATTERN near AS INSIDE CIRCLE (4, 52, 10 KM) BETWEEN 2 H AND 0 H AGO EVERY 1 MIN;"
+        space=vd.lonlat(),
+        queries="CREATE PATTERN near AS INSIDE CIRCLE (4, 52, 10 KM) BETWEEN 2 H AND 0 H AGO EVERY 1 MIN;",
     )
     t = pa.array([datetime(2026, 1, 1, hour, tzinfo=UTC) for hour in (8, 9)], pa.timestamp("ms", "UTC"))
     track = pa.table({"oid": ["a"] * 2, "T": t, "Lon": [4.0, 4.01], "Lat": [52.0, 52.01]})
