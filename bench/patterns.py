@@ -176,7 +176,7 @@ def measure(case: Case, stream: Stream, seed: int) -> dict[str, Any]:
     for qid, statement in enumerate(parse("\n".join(texts), space=planar())):
         book.add(qid, statement.action.query, 0)  # type: ignore[union-attr]
     book.lay_grid()
-    memory.set_tables(*book.tables(memory.patterns), 1, book.reach)
+    memory.set_tables(book.tables(memory.patterns), 1, book.reach)
     memory.make_room(stream.objects)
     memory.ids = Ids(True, np.arange(stream.objects), np.zeros(1, np.int64), np.zeros(1, np.uint8))
     answers: list[dict[int, float]] = [{} for _ in texts]

@@ -7,6 +7,7 @@ import numpy as np
 from vedette.kernels.grid import Grid
 from vedette.kernels.motion.tables import NEVER, PATTERN, SET, SPAN, STEP, Areas, Cells, Table, records
 from vedette.kernels.shapes import NO_EDGES, PARAMETERS
+from vedette.pipeline.patterns.book import Tables
 from vedette.pipeline.patterns.memory import Memory
 
 
@@ -21,7 +22,7 @@ def memory_of(patterns: int, every: int = 1) -> Memory:
     areas = Areas(steps, np.zeros((patterns, PARAMETERS)), NO_EDGES, False)
     listed = 2 * np.arange(patterns)
     cells = Cells(Grid(0.0, 0.0, 1.0, 1.0, 1, 1), np.ones((1, patterns), np.uint8), np.array([0, patterns]), listed)
-    memory.set_tables(table, areas, cells, 1, -1)
+    memory.set_tables(Tables(table, areas, cells), 1, -1)
     return memory
 
 

@@ -22,7 +22,8 @@ def describe_pattern(pattern: Pattern, space: Space, schema: Schema | None) -> l
     book = Book(space, schema or _schema_for(pattern))
     book.add(0, pattern, 0)
     book.lay_grid()
-    _, areas, cells = book.tables(records(PATTERN, 1))
+    tables = book.tables(records(PATTERN, 1))
+    areas, cells = tables.areas, tables.cells
     lines = [("asked", f"every {print_duration(pattern.every)}, of the objects' updates since the pattern is there")]
     for number, step in enumerate(pattern.steps):
         record = areas.steps[number]

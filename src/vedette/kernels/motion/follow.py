@@ -17,6 +17,7 @@ from vedette.kernels.motion.agenda import instant, pop, schedule
 from vedette.kernels.motion.chains import fault, hit
 from vedette.kernels.motion.distances import satisfies
 from vedette.kernels.motion.looks import look, reconsider
+from vedette.kernels.motion.marks import mark
 from vedette.kernels.motion.ranks import rank, wake_patterns
 from vedette.kernels.motion.rows import add_row, find
 from vedette.kernels.motion.tables import (
@@ -25,6 +26,7 @@ from vedette.kernels.motion.tables import (
     BOXES,
     COVERED,
     DONE,
+    FIRST_BEAT,
     GREY,
     NEVER,
     PHASE,
@@ -32,6 +34,7 @@ from vedette.kernels.motion.tables import (
     READS,
     ROOM,
     ROWS,
+    SEATS,
     SEEN,
     SETS,
     SPANS,
@@ -41,6 +44,7 @@ from vedette.kernels.motion.tables import (
     World,
 )
 from vedette.kernels.motion.trail import note
+from vedette.kernels.motion.verdicts import judge
 
 
 @bare
@@ -63,6 +67,8 @@ def follow(
             before = w.objects[o].last
             w.objects[o].last = t[i]
             cell = cell_of(w.cells.grid, x[i], y[i])
+            if len(w.beats.beat) > 0:
+                mark(w, o, t[i], x[i], y[i], cell, before)
             if cell != w.objects[o].cell or t[i] >= w.objects[o].until:
                 w.objects[o].cell = cell
                 w.objects[o].until = _attend(w, o, t[i], x[i], y[i], cell, before)
@@ -82,7 +88,8 @@ def _has_room(w: World) -> bool:
         count[ROWS] + patterns <= len(w.rows)
         and count[SETS] + steps <= len(w.sets)
         and count[SPANS] + steps + handed_on <= len(w.spans)
-        and count[AGENDA] + 2 * (patterns + steps) <= len(w.agenda)
+        and (len(w.beats.beat) == 0 or count[SEATS] < len(w.seats.object))
+        and count[AGENDA] + 2 * (patterns + steps) + len(w.beats.beat) <= len(w.agenda)
         and (w.trail.pane == 0 or count[UPDATES] - count[BASE] < len(w.trail.updates))
         and (w.trail.pane == 0 or count[BOXES] < len(w.trail.boxes))
     )
@@ -94,11 +101,18 @@ def _catch_up(w: World, limit: int) -> int:
     count = w.counts
     while count[AGENDA] > 0 and w.agenda[0].due < limit:
         tau, who = w.agenda[0].due, w.agenda[0].who
-        if (who >= 0 and w.rows[who].due != tau) or (who < 0 and w.patterns[-1 - who].due != tau):
+        if not _is_due(w, tau, who):
             pop(w.agenda, count)
             continue
         if count[TOLD] + 1 > len(w.told) or count[AGENDA] + 1 > len(w.agenda):
             return ROOM
+        if who <= FIRST_BEAT:
+            count[PHASE] = 0 if w.beats.beat[FIRST_BEAT - who].is_new else 1
+            state = judge(w, FIRST_BEAT - who, tau)
+            count[PHASE] = 1
+            if state != DONE:
+                return state
+            continue
         s = w.rows[who].pattern if who >= 0 else -1 - who
         if w.patterns[s].started == NEVER:
             w.patterns[s].started = tau
@@ -113,6 +127,14 @@ def _catch_up(w: World, limit: int) -> int:
             return state
         pop(w.agenda, count)
     return DONE
+
+
+@bare
+def _is_due(w: World, tau: int, who: int) -> bool:
+    """Whether an entry of the agenda is still valid."""
+    if who <= FIRST_BEAT:
+        return bool(w.beats.beat[FIRST_BEAT - who].due == tau)
+    return bool(w.rows[who].due == tau if who >= 0 else w.patterns[-1 - who].due == tau)
 
 
 @bare

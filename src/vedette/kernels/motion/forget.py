@@ -10,7 +10,7 @@ from vedette.compiled import bare
 from vedette.kernels.motion.agenda import instant, push
 from vedette.kernels.motion.rows import link, place
 from vedette.kernels.motion.spans import clear, trim
-from vedette.kernels.motion.tables import AGENDA, LONG_AGO, NEVER, ROWS, SETS, World
+from vedette.kernels.motion.tables import AGENDA, FIRST_BEAT, LONG_AGO, NEVER, ROWS, SETS, World
 
 
 @bare
@@ -92,6 +92,9 @@ def make_agenda(w: World) -> None:
     for s in range(len(w.patterns)):
         if w.patterns[s].every > 0 and w.patterns[s].due != NEVER:
             push(w.agenda, w.counts, w.patterns[s].due, -1 - s)
+    for g in range(len(w.beats.beat)):
+        if w.beats.beat[g].due != NEVER:
+            push(w.agenda, w.counts, w.beats.beat[g].due, FIRST_BEAT - g)
 
 
 @bare

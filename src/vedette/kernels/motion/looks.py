@@ -48,12 +48,17 @@ def look(w: World, r: int, tau: int) -> None:
 
 @bare
 def tell(w: World, r: int, tau: int, sign: int, value: float) -> None:
-    """A change of the answer."""
+    """A change of the answer that a row is about."""
+    tell_of(w, int(w.rows[r].pattern), int(w.rows[r].object), tau, sign, value)
+
+
+@bare
+def tell_of(w: World, s: int, o: int, tau: int, sign: int, value: float) -> None:
+    """A change of the answer of pattern s: about object o, where it is now."""
     n = w.counts[TOLD]
     w.counts[TOLD] += 1
-    o = w.rows[r].object
     w.told[n].t = tau
-    w.told[n].pattern = w.rows[r].pattern
+    w.told[n].pattern = s
     w.told[n].object = o
     w.told[n].sign = sign
     w.told[n].score = value

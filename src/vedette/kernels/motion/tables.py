@@ -14,6 +14,7 @@ import numpy as np
 
 from vedette.kernels.arrays import F64, I32, I64, U8, U64
 from vedette.kernels.grid import Grid
+from vedette.kernels.motion.beats import Beats, Seats
 from vedette.kernels.nearest import Ids
 from vedette.kernels.shapes import Edges
 
@@ -29,13 +30,16 @@ ALL, AT_MOST, AT_LEAST, LOWEST, HIGHEST = 0, 1, 2, 3, 4  # what a pattern choose
 # Cells of `count`.
 ROWS, SETS, SPANS, SPAN_TOP, FREE_SPAN, AGENDA, TOLD, UPDATES, BASE, PAGED_T, BOXES, ASKED, WAITING, PHASE = range(14)
 POINTS, READS = 14, 16  # two cells each: first instant, continuous phase
-COUNTS = 18
+SEATS = 18
+COUNTS = 19
 DONE, RECALL, ROOM = 0, 1, 2  # why the loop ended
 
 # As plain numbers these arguments would have types of their own, and kernels would be compiled once for each of them;
 # as numpy's they have not.
 JOINED: Any = np.int64(1)
 LEFT: Any = np.int64(-1)
+
+FIRST_BEAT = -(1 << 40)  # in the agenda: beat g is FIRST_BEAT - g
 
 # By slot. `every` 0: no pattern. `entries`: so many sets of instants a row has. `condition`: a bit, or -1. `started`:
 # the first instant that was looked at, NEVER before it. Of patterns with a score: `due`: when they are looked at next;
@@ -175,7 +179,7 @@ UPDATE = np.dtype(
     align=True,
 )
 
-# A heap: a row of the table of hits, or -1 - slot of a pattern with a score.
+# A heap: a row of the table of hits, -1 - slot of a pattern with a score, or a beat.
 ENTRY = np.dtype([("due", np.int64), ("who", np.int64)], align=True)
 
 # What changed: +1 joined (again: it has another score or place, among the lowest or highest), -1 left.
@@ -252,6 +256,8 @@ class World(NamedTuple):
 
     areas: Areas
     cells: Cells
+    beats: Beats
+    seats: Seats
     trail: Trail
     patterns: Table
     objects: Table

@@ -8,18 +8,22 @@ A pattern keeps its slot while it stands. The grid decides speed, never an answe
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from vedette.conditions import evaluate
 from vedette.families.patterns import PatternPlan, StepPlan, plan_pattern
-from vedette.kernels.arrays import U8, U64
+from vedette.kernels.arrays import I64, U8, U64
 from vedette.kernels.grid import Grid
+from vedette.kernels.motion.beats import Beats
 from vedette.kernels.motion.cells import classify
 from vedette.kernels.motion.tables import GREY, LOWEST, NEVER, PATTERN, STEP, Areas, Cells, Table, records
 from vedette.kernels.shapes import PARAMETERS, Edges
 from vedette.model import Expr, Pattern, Schema
+from vedette.pipeline.patterns.beats import NO_BEATS, Layout, Place, lay, suits
 from vedette.pipeline.rows import Rows
 from vedette.space import EARTH_RADIUS_M, RADIANS_PER_DEGREE, Space
 
@@ -27,6 +31,8 @@ MOST_COLUMNS = 256  # of the grid
 FEWEST_COLUMNS = 32
 CELLS_PER_AREA = 4  # along a side of a middling area
 MOST_ENTRIES = 1 << 25  # cells x steps
+MOST_WORDS = 1024  # of a seat, 8 kB; patterns beyond that are kept as rows
+AS_ROWS = -1
 FOUND = ("started", "due", "rows", "waits", "worst")  # what is found out of a pattern
 
 
@@ -38,12 +44,24 @@ class Standing:
     pattern: Pattern
     plan: PatternPlan
     since: int
+    index: int | None = None  # its bit in its beat; AS_ROWS: it is kept as rows; None: that is not decided yet
+
+
+class Tables(NamedTuple):
+    """Everything that follows from the patterns that stand."""
+
+    patterns: Table
+    areas: Areas
+    cells: Cells
+    layouts: Sequence[Layout] = ()
+    beats: Beats = NO_BEATS
 
 
 class Book:
     """The patterns of a bucket by slot."""
 
     def __init__(self, space: Space, schema: Schema) -> None:
+        self.most_words = MOST_WORDS
         self.space, self.schema = space, schema
         self.slots: list[Standing | None] = []
         self.grid: Grid | None = None
@@ -67,10 +85,10 @@ class Book:
         self._share_bits()
         return slot
 
-    def put(self, slot: int, qid: int, pattern: Pattern, since: int, bit: int | None) -> None:
+    def put(self, slot: int, qid: int, pattern: Pattern, since: int, index: int | None, bit: int | None) -> None:
         """A pattern that stood before, where it stood."""
         plan = plan_pattern(pattern, self.space, self.schema)
-        self.slots[slot] = Standing(qid, pattern, plan, since)
+        self.slots[slot] = Standing(qid, pattern, plan, since, index)
         if plan.condition is not None and bit is not None:
             self.bits[plan.condition] = bit
 
@@ -120,6 +138,46 @@ class Book:
             condition = each.plan.condition
             if condition is not None and condition not in self.bits:
                 self.bits[condition] = min(set(range(len(self.bits) + 1)) - set(self.bits.values()))
+
+    # --------------------------------------------------------------------------------------------- beats
+
+    def _settle(self) -> None:
+        """Decide which of the patterns that came are kept as bits: as many of them as a seat has room for."""
+        new = [each for _, each in self.standing() if each.index is None]
+        for each in new:
+            each.index = AS_ROWS
+        new = [each for each in new if suits(each.plan)]
+        fewest, most = 0, len(new)
+        while fewest < most:
+            some = (fewest + most + 1) // 2
+            self._number(new[:some])
+            if sum(layout.size for layout in self._layouts([0] * len(self.slots))) <= self.most_words:
+                fewest = some
+            else:
+                most = some - 1
+            for each in new:
+                each.index = AS_ROWS
+        self._number(new[:fewest])
+
+    def _number(self, some: list[Standing]) -> None:
+        """Bits for patterns: the lowest that are free in their beats."""
+        taken: dict[int, set[int]] = {}
+        for _, each in self.standing():
+            if each.index is not None and each.index >= 0:
+                taken.setdefault(each.plan.every, set()).add(each.index)
+        for each in some:
+            mine = taken.setdefault(each.plan.every, set())
+            each.index = next(i for i in range(len(mine) + 1) if i not in mine)
+            mine.add(each.index)
+
+    def _layouts(self, first: Sequence[int] | I64) -> list[Layout]:
+        """The beats of the patterns that are kept as bits; `first` steps by slot."""
+        places: dict[int, list[Place]] = {}
+        for s, each in self.standing():
+            if each.index is not None and each.index >= 0:
+                place = Place(each.index, each.qid, s, int(first[s]), each.plan)
+                places.setdefault(each.plan.every, []).append(place)
+        return [Layout(every, some) for every, some in sorted(places.items())]
 
     # ---------------------------------------------------------------------------------------------- grid
 
@@ -175,31 +233,37 @@ class Book:
 
     # -------------------------------------------------------------------------------------------- tables
 
-    def tables(self, before: Table) -> tuple[Table, Areas, Cells]:
+    def tables(self, before: Table) -> Tables:
         """Everything as kernels take it; what has been found out of patterns that stood before goes on."""
         assert self.grid is not None
+        self._settle()
         plans = [each.plan.steps if each is not None else () for each in self.slots]
         first = np.concatenate(([0], np.cumsum([len(p) for p in plans]))).astype(np.int64)
         steps = records(STEP, int(first[-1]))
         patterns = records(PATTERN, len(self.slots) + 1)
         patterns.first, patterns.rows = first, -1
         areas = self._areas(plans, steps)
-        sheets = []
+        sheets = {}
         for s, each in self.standing():
             steps.pattern[first[s] : first[s + 1]] = s
             sheet = self._sheet(each, areas, int(first[s]))
-            sheets.append(sheet)
+            sheets[s] = sheet
             self._fill(patterns, s, each)
             mine = steps[first[s] : first[s + 1]]
-            self._tie(mine, each.plan)
-            self._choose(mine, sheet)
+            if each.index == AS_ROWS:
+                self._tie(mine, each.plan)
+                self._choose(mine, sheet)
+            else:
+                mine.entry = mine.guard = -1
             patterns.entries[s] = int((mine.entry >= 0).sum())
             patterns.is_free[s] = patterns.entries[s] == 0
             if s < len(self._listed) and self._listed[s] == each.qid:
                 for name in FOUND:
                     patterns[name][s] = before[name][s]
         self.note_listed()
-        return patterns, areas, self._cells(steps, sheets)
+        layouts = self._layouts(first)
+        beats = lay(layouts, sheets, self.bits, self.grid.columns * self.grid.rows)
+        return Tables(patterns, areas, self._cells(steps, list(sheets.values())), layouts, beats)
 
     def note_listed(self) -> None:
         """Tables have been made of these patterns."""

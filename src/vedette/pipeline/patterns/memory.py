@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from vedette.kernels.arrays import B1, F64, I32, I64, U64
+from vedette.kernels.motion.beats import Beats
 from vedette.kernels.motion.follow import follow
 from vedette.kernels.motion.forget import begin_anew, enter_places, forget_pattern, make_agenda, sweep
 from vedette.kernels.motion.order import by_object
@@ -36,6 +37,7 @@ from vedette.kernels.motion.tables import (
     RECALL,
     ROW,
     ROWS,
+    SEATS,
     SEEN,
     SET,
     SETS,
@@ -57,6 +59,8 @@ from vedette.kernels.motion.tables import (
 )
 from vedette.kernels.motion.trail import forget_boxes, index_updates
 from vedette.kernels.nearest import Ids
+from vedette.pipeline.patterns.beats import NO_BEATS, Layout, carry, no_seats, with_seats
+from vedette.pipeline.patterns.book import Tables
 from vedette.pipeline.patterns.pages import Pages
 
 Events: TypeAlias = tuple[I64, I32, F64, F64, B1, U64]  # time, slot, x, y, whether late, words
@@ -88,6 +92,9 @@ class Memory:
         self.agenda, self.told = records(ENTRY, 64), records(CHANGE, 64)
         self.boxes, self.updates = records(BOX, 64), records(UPDATE, 64)
         self.ids = NO_IDS
+        self.layouts: list[Layout] = []
+        self.beats = NO_BEATS
+        self.seats = no_seats([], NO_BEATS, 0, 0)
         self.count: I64 = np.zeros(COUNTS, np.int64)
         self.count[FREE_SPAN], self.count[PAGED_T], self.count[PHASE] = -1, LONG_AGO, 1
         self.pages = Pages()
@@ -100,9 +107,12 @@ class Memory:
 
     # ------------------------------------------------------------------------------------------- use
 
-    def set_tables(self, patterns: Table, areas: Areas, cells: Cells, words_wide: int, reach: int) -> None:
+    def set_tables(self, tables: Tables, words_wide: int, reach: int) -> None:
         """These patterns stand from here on; nothing older than `reach` is measured (-1: nothing at all)."""
-        self.patterns, self.areas, self.cells, self.steps = patterns, areas, cells, areas.steps
+        patterns, areas = tables.patterns, tables.areas
+        self.patterns, self.areas, self.cells, self.steps = patterns, areas, tables.cells, areas.steps
+        if tables.layouts or self.layouts:
+            self._carry_seats(list(tables.layouts), tables.beats)
         self.count[WAITING] = np.count_nonzero(patterns.waits)
         steps = areas.steps[areas.steps.follows]
         longest = np.array([areas.steps.a[areas.steps.pattern == s].max() for s in steps.pattern], np.int64)
@@ -119,10 +129,19 @@ class Memory:
         every = int(patterns.every[:-1][patterns.has_score[:-1]].min())
         self._pane = max(1, min(max(every, reach // MOST_BOXES), reach // FEWEST_BOXES))
 
+    def _carry_seats(self, layouts: list[Layout], beats: Beats) -> None:
+        taken = int(self.count[SEATS])
+        self.seats, self.count[SEATS] = carry(self.layouts, self.beats, self.seats, taken, layouts, beats)
+        self.layouts, self.beats = layouts, beats
+        self._make_agenda()
+
     def make_room(self, objects: int) -> None:
         """Slots up to there may come."""
         n = len(self.objects)
         if objects > n:
+            at = np.full(max(objects, 2 * n), -1, np.int32)
+            at[:n] = self.seats.at[:n]
+            self.seats = self.seats._replace(at=at)
             self.objects = with_room(self.objects, objects)
             new = self.objects[n:]
             new.row = new.box = new.cell = -1
@@ -188,6 +207,8 @@ class Memory:
         return World(
             self.areas,
             self.cells,
+            self.beats,
+            self.seats,
             Trail(self._pane, self.side, self.heads, self.pool, self.boxes, self.least, self.updates, self._recalled),
             self.patterns,
             self.objects,
@@ -217,13 +238,21 @@ class Memory:
             begin_anew(self.world())
 
     def members(self, s: int) -> I64:
-        """The rows of the table of hits that are in the pattern's answer."""
+        """The objects that are in the pattern's answer."""
         rows = self.rows[: self.count[ROWS]]
-        return np.flatnonzero((rows.pattern == s) & rows.member)
+        at = np.flatnonzero(self.beats.slot == s)
+        if len(at):
+            taken, word, bit = self.count[SEATS], at[0] // 64, np.uint64(at[0] % 64)
+            seated = (self.seats.member[:taken, word] >> bit) & np.uint64(1)
+            objects: I64 = self.seats.object[:taken][seated != 0]
+        else:
+            objects = rows.object[(rows.pattern == s) & rows.member].astype(np.int64)
+        return objects
 
     def release(self, since: int) -> I32:
         """Slots of objects that something is known of; all others may be given to other objects."""
         known = (self.objects.row >= 0) | (self.objects.box >= 0) | (self.objects.last >= since)
+        known |= self.seats.at[: len(known)] >= 0
         self.objects.cell[~known] = -1
         self.objects.last[~known] = LONG_AGO
         self.words[~known], self.seen_until[~known] = 0, LONG_AGO
@@ -265,8 +294,13 @@ class Memory:
         self.sets = with_room(self.sets, int(count[SETS]) + steps + 1)
         handed_on = min(self._spare, (int(count[SPANS]) + steps) << self._doublings)
         self.spans = with_room(self.spans, int(count[SPANS]) + steps + handed_on + 1)
-        self.agenda = with_room(self.agenda, int(count[AGENDA]) + 2 * (patterns + steps) + 2)
-        self.told = with_room(self.told, int(count[TOLD]) + 1024 + (int(count[ROWS]) + 2 * objects))
+        beats, seats = len(self.beats.beat), int(count[SEATS])
+        self.agenda = with_room(self.agenda, int(count[AGENDA]) + 2 * (patterns + steps) + beats + 2)
+        self.told = with_room(
+            self.told, int(count[TOLD]) + 1024 + patterns + 4 * seats + int(count[ROWS]) + 2 * objects
+        )
+        if beats:
+            self.seats = with_seats(self.seats, seats, seats + min(events, 1024) + 1)
         if self._pane:
             self.boxes = with_room(self.boxes, int(count[BOXES]) + min(events, 65536) + 1)
             self.updates = with_room(self.updates, int(count[UPDATES] - count[BASE]) + events + 1)
@@ -305,7 +339,7 @@ class Memory:
         self._make_agenda()
 
     def _make_agenda(self) -> None:
-        self.agenda = with_room(self.agenda, int(self.count[ROWS]) + len(self.patterns))
+        self.agenda = with_room(self.agenda, int(self.count[ROWS]) + len(self.patterns) + len(self.beats.beat))
         make_agenda(self.world())
 
     # ----------------------------------------------------------------------------------------- trails

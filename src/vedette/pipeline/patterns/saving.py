@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from vedette.kernels.grid import Grid
+from vedette.kernels.motion.beats import Seats
 from vedette.kernels.motion.tables import (
     BASE,
     BOX,
@@ -20,6 +21,7 @@ from vedette.kernels.motion.tables import (
     PATTERN,
     ROW,
     ROWS,
+    SEATS,
     SET,
     SETS,
     SPAN,
@@ -36,14 +38,14 @@ from vedette.pipeline import state
 from vedette.pipeline.patterns.book import FOUND, Book
 from vedette.pipeline.patterns.memory import Memory
 
-VERSION = 2
+VERSION = 3
 
 
 def dump_standing(book: Book) -> bytes:
     """The patterns and where they stand."""
     bits: dict[Any, int] = dict(book.bits)
     patterns = [
-        [s, each.qid, print_query(each.pattern, book.space), each.since, bits.get(each.plan.condition)]
+        [s, each.qid, print_query(each.pattern, book.space), each.since, each.index, bits.get(each.plan.condition)]
         for s, each in book.standing()
     ]
     return state.encode("patterns standing", VERSION, {"slots": len(book.slots), "patterns": patterns}, {})
@@ -61,6 +63,8 @@ def dump(book: Book, memory: Memory) -> bytes:
         "span": len(memory.objects),
         "following": following,
     }
+    seats = memory.seats._asdict()
+    del seats["at"]  # that is in `object`
     arrays: dict[str, Any] = {
         "count": count.copy(),
         "slots": slots,
@@ -72,6 +76,8 @@ def dump(book: Book, memory: Memory) -> bytes:
         **_columns("spans", memory.spans[: count[SPAN_TOP]]),
         **_columns("boxes", memory.boxes[: count[BOXES]]),
         **_columns("updates", memory.updates[:resident]),
+        **{f"seats.{name}": column[: count[SEATS]] for name, column in seats.items()},
+        **{f"beats.{name}": np.ascontiguousarray(memory.beats.beat[name]) for name in ("due", "is_new")},
         **{f"patterns.{name}": np.ascontiguousarray(memory.patterns[name]) for name in FOUND},
     }
     return state.encode("patterns", VERSION, meta, arrays)
@@ -81,11 +87,11 @@ def load(book: Book, memory: Memory, sections: dict[str, bytes]) -> int:
     """Fill both; how many slots were seen."""
     standing, _ = state.decode("patterns standing", VERSION, sections["standing"])
     book.slots = [None] * standing["slots"]
-    for s, qid, sql, since, bit in standing["patterns"]:
+    for s, qid, sql, since, index, bit in standing["patterns"]:
         action = parse(sql, space=book.space)[0].action
         assert isinstance(action, Create)
         assert isinstance(action.query, Pattern)
-        book.put(s, qid, action.query, since, bit)
+        book.put(s, qid, action.query, since, index, bit)
     meta, a = state.decode("patterns", VERSION, sections["columns"])
     book.grid = None if meta["grid"] is None else Grid(*meta["grid"])
     memory.count[:] = a["count"]
@@ -102,7 +108,12 @@ def load(book: Book, memory: Memory, sections: dict[str, bytes]) -> int:
         for name in FOUND:
             patterns[name] = a[f"patterns.{name}"]
         book.note_listed()
-        memory.set_tables(*book.tables(patterns), book.words_wide, book.reach)
+        memory.set_tables(book.tables(patterns), book.words_wide, book.reach)
+        for name in ("due", "is_new"):
+            memory.beats.beat[name] = a[f"beats.{name}"]
+        memory.seats = Seats(memory.seats.at, *(a[f"seats.{name}"] for name in Seats._fields[1:]))
+        memory.seats.at[memory.seats.object] = np.arange(len(memory.seats.object))
+        memory.count[SEATS] = len(memory.seats.object)
         memory.restored()
     return int(meta["span"])
 

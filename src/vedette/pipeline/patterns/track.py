@@ -126,7 +126,7 @@ class PatternTrack:
         s, memory = self.book.drop(qid), self.memory
         if memory.areas is None or s >= len(memory.patterns) - 1:
             return  # it came at the same tick, or nobody has moved yet
-        objects = memory.rows.object[memory.members(s)]
+        objects = memory.members(s)
         told = records(CHANGE, len(objects))
         told.t, told.sign, told.score, told.object = c, -1, np.nan, objects
         told.x, told.y = memory.objects.x[objects], memory.objects.y[objects]
@@ -153,7 +153,7 @@ class PatternTrack:
         memory, book = self.memory, self.book
         if book.standing():
             book.lay_grid()
-            memory.set_tables(*book.tables(memory.patterns), book.words_wide, book.reach)
+            memory.set_tables(book.tables(memory.patterns), book.words_wide, book.reach)
             memory.begin_anew()
 
     def _learn_ids(self) -> None:
