@@ -6,12 +6,12 @@ up. So an earlier time is simply added, and a later one need not be found.
 
 from __future__ import annotations
 
-from vedette.compiled import bare
+from vedette.compiled import bare, folded
 from vedette.kernels.arrays import I64
 from vedette.kernels.motion.tables import AGENDA, NEVER, Table, World
 
 
-@bare
+@folded
 def push(agenda: Table, count: I64, due: int, who: int) -> None:
     """Add an entry."""
     i = count[AGENDA]
@@ -49,13 +49,13 @@ def pop(agenda: Table, count: I64) -> None:
     agenda[i].who = who
 
 
-@bare
+@folded
 def instant(every: int, t: int) -> int:
     """The number of the first instant at t or later."""
     return -((-t) // every)
 
 
-@bare
+@folded
 def schedule(w: World, r: int, every: int, n: int) -> None:
     """Look at a row at instant n, unless that happens before anyway."""
     if n != NEVER and n * every < w.rows[r].due:
@@ -63,7 +63,7 @@ def schedule(w: World, r: int, every: int, n: int) -> None:
         push(w.agenda, w.counts, n * every, r)
 
 
-@bare
+@folded
 def schedule_pattern(w: World, s: int, n: int) -> None:
     """Look at a pattern with a score at instant n, unless that happens before anyway."""
     every = w.patterns[s].every

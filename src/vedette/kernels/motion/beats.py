@@ -24,9 +24,10 @@ NOT_YET = -(1 << 62)  # a slice before all others
 
 # `slices`: so many between two instants; their ends stand in `ends` from `first_end` on, as times since the instant
 # before. `ring`: slices that are kept; `words` of a slice, first `hits` for steps, then for faults. `at`: where the
-# ring begins in a seat; `cover`, `member`: its words for cells and for answers, these are `wide`. `earliest`: the first
-# slice that an instant looks at, from the first slice that ends with it. `patterns`: so many. `due`: asked next, NEVER;
-# `is_new`: some of its patterns have never been asked.
+# ring begins in a seat; `cover`, `member`: its words for cells and for answers, these are `wide`; `fault`, `faults`: its
+# words of faults. `earliest`: the first slice that an instant looks at, from the first slice that ends with it.
+# `patterns`: so many. `due`: asked next, NEVER; `is_new`: some of its patterns have never been asked. The slice that was
+# written to last: the times `low` .. `high`, its `number`, where it stands in every seat (`place`).
 BEAT = np.dtype(
     [
         ("every", np.int64),
@@ -39,17 +40,26 @@ BEAT = np.dtype(
         ("cover", np.int64),
         ("member", np.int64),
         ("wide", np.int64),
+        ("fault", np.int64),
+        ("faults", np.int64),
         ("earliest", np.int64),
         ("patterns", np.int64),
         ("due", np.int64),
+        ("low", np.int64),
+        ("high", np.int64),
+        ("number", np.int64),
+        ("place", np.int64),
         ("is_new", np.bool_),
     ],
     align=True,
 )
 
-# A word of hits: the word of an answer that it belongs to; the word of a slice that holds the faults of its ALWAYS
-# steps, -1, and which these are.
-HIT = np.dtype([("member", np.int64), ("fault", np.int64), ("always", np.uint64)], align=True)
+# A word of faults: where it stands in a slice, the word of hits that it belongs to, which of its steps are ALWAYS, the
+# word of the answers.
+FAULT = np.dtype([("word", np.int64), ("hit", np.int64), ("always", np.uint64), ("member", np.int64)], align=True)
+
+# A word of hits that a cell covers some of.
+COVER = np.dtype([("word", np.int64), ("bits", np.uint64)], align=True)
 
 # One step of up to 64 patterns: its windows, the patterns that have no such step, whether its words are faults.
 TERM = np.dtype(
@@ -63,21 +73,35 @@ WINDOW = np.dtype([("low", np.int64), ("high", np.int64), ("word", np.int64), ("
 # Patterns of a word that share a condition, by its bit.
 FILTER = np.dtype([("bit", np.int64), ("mask", np.uint64)], align=True)
 
-# A step that a cell satisfies in part: its word among those for cells, its bit.
-PART = np.dtype([("step", np.int64), ("word", np.int64), ("bit", np.uint64)], align=True)
+# A step that a cell satisfies in part: its word among those for cells, its bit; its box, if it is one in the plane.
+PART = np.dtype(
+    [
+        ("step", np.int64),
+        ("word", np.int64),
+        ("bit", np.uint64),
+        ("x1", np.float64),
+        ("y1", np.float64),
+        ("x2", np.float64),
+        ("y2", np.float64),
+        ("is_box", np.bool_),
+        ("is_disjoint", np.bool_),
+    ],
+    align=True,
+)
 
 
 class Beats(NamedTuple):
-    """All beats. By cell: the words of steps that it covers, and the steps that it satisfies in part.
+    """All beats. By cell, from start to start: words of steps that it covers, and the steps that it satisfies in part.
 
     By word of an answer: the patterns there (`present`), their slots by bit, terms and filters from start to start.
-    `found`: scratch, the words for one update.
+    `found`, `touched`: scratch, the words for one update, and which of them are not zero.
     """
 
     beat: Table
     ends: I64
-    hit: Table
-    covered: U64
+    fault: Table
+    cover_start: I64
+    cover: Table
     part_start: I64
     part: Table
     term_start: I64
@@ -88,6 +112,7 @@ class Beats(NamedTuple):
     present: U64
     slot: I64
     found: U64
+    touched: I64
 
 
 class Seats(NamedTuple):

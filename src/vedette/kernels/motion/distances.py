@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 
-from vedette.compiled import bare
+from vedette.compiled import bare, folded
 from vedette.kernels.motion.tables import Areas
 from vedette.kernels.shapes import DISC, POLYGON, RECT, shape_has
 from vedette.space import box_has, great_circle_m, planar_d2, sphere_d2, unit_vector
 
 
-@bare
+@folded
 def is_within(areas: Areas, q: int, x: float, y: float) -> bool:
     """Whether a position belongs to the area of step q."""
     # `shape_has` would say the same of a box or a disc; but it counts the arrays that it is handed, and that is dearer.
@@ -25,7 +25,7 @@ def is_within(areas: Areas, q: int, x: float, y: float) -> bool:
     return shape_has(kind, p, q, areas.steps[q].part, areas.edges, x, y, 0.0, 0.0, 0.0, areas.wraps)
 
 
-@bare
+@folded
 def to_centre2(areas: Areas, q: int, x: float, y: float) -> float:
     """Squared distance to the middle of a disc."""
     p = areas.p
@@ -35,7 +35,7 @@ def to_centre2(areas: Areas, q: int, x: float, y: float) -> float:
     return planar_d2(p[q, 0], p[q, 1], x, y)
 
 
-@bare
+@folded
 def satisfies(areas: Areas, q: int, x: float, y: float) -> bool:
     """Whether a position satisfies step q; a distance is no condition."""
     return bool(areas.steps[q].is_number or is_within(areas, q, x, y) != areas.steps[q].is_disjoint)

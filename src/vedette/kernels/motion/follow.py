@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from vedette.compiled import bare
+from vedette.compiled import bare, folded
 from vedette.kernels.arrays import B1, F64, I32, I64, U64
 from vedette.kernels.grid import cell_of
 from vedette.kernels.motion.agenda import instant, pop, schedule
@@ -54,9 +54,13 @@ def follow(
     """Take in events first .. stop and all instants before `end`; (DONE, RECALL or ROOM, the next event)."""
     i = first
     while True:
-        state = _catch_up(w, t[i] if i < stop else end)
-        if state != DONE or i == stop:
-            return state, i
+        limit = t[i] if i < stop else end
+        if w.counts[AGENDA] > 0 and w.agenda[0].due < limit:
+            state = _catch_up(w, limit)
+            if state != DONE:
+                return state, i
+        if i == stop:
+            return DONE, i
         if not _has_room(w):
             return ROOM, i
         o: Any = np.int64(slot[i])
@@ -79,7 +83,7 @@ def follow(
         i += 1
 
 
-@bare
+@folded
 def _has_room(w: World) -> bool:
     """Whether everything that one update can bring fits: a span each step, and what steps of a chain hand on."""
     count, patterns, steps = w.counts, len(w.patterns), len(w.areas.steps)
@@ -129,7 +133,7 @@ def _catch_up(w: World, limit: int) -> int:
     return DONE
 
 
-@bare
+@folded
 def _is_due(w: World, tau: int, who: int) -> bool:
     """Whether an entry of the agenda is still valid."""
     if who <= FIRST_BEAT:
@@ -137,7 +141,7 @@ def _is_due(w: World, tau: int, who: int) -> bool:
     return bool(w.rows[who].due == tau if who >= 0 else w.patterns[-1 - who].due == tau)
 
 
-@bare
+@folded
 def _judge(w: World, o: int, t: int, words: U64, i: int) -> None:
     """Which conditions the update satisfies; rows for which that is news hear of it."""
     is_new = False
@@ -158,7 +162,7 @@ def _judge(w: World, o: int, t: int, words: U64, i: int) -> None:
         w.words[o, k] = words[i, k]
 
 
-@bare
+@folded
 def _attend(w: World, o: int, t: int, x: float, y: float, cell: int, before: int) -> int:
     """What an update says to all steps; until when others in the same cell say nothing more."""
     cells, steps = w.cells, w.areas.steps
@@ -193,7 +197,7 @@ def _attend(w: World, o: int, t: int, x: float, y: float, cell: int, before: int
     return until
 
 
-@bare
+@folded
 def _again(w: World, q: int, t: int) -> int:
     """When an update that satisfies step q, after one at t that does, is news."""
     step, every = w.areas.steps[q], w.patterns[w.areas.steps[q].pattern].every

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from vedette.compiled import bare
+from vedette.compiled import bare, folded
 from vedette.kernels.motion.agenda import instant, schedule
 from vedette.kernels.motion.chains import matches, next_match, next_miss
 from vedette.kernels.motion.tables import JOINED, LEFT, NEVER, TOLD, World
 
 
-@bare
+@folded
 def passes(w: World, s: int, o: int) -> bool:
     """Whether the object's latest update satisfies the pattern's condition."""
     bit = w.patterns[s].condition

@@ -10,19 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from vedette.compiled import bare
+from vedette.compiled import bare, folded
 from vedette.kernels.motion.tables import NEVER, ROWS, SETS, World
 
 NOBODY: Any = np.int64(-1)
 
 
-@bare
+@folded
 def bit_of(s: int) -> Any:
     """The bit of a pattern in the mask of an object."""
     return np.uint64(1) << np.uint64(s & 63)
 
 
-@bare
+@folded
 def _hash(o: int, s: int) -> Any:
     """Bits of both, mixed; no product leaves 63 bits, so that Python's numbers say the same."""
     mixed = o * 2654435761 + s * 2246822519
@@ -30,7 +30,7 @@ def _hash(o: int, s: int) -> Any:
     return mixed >> 24
 
 
-@bare
+@folded
 def find(w: World, o: int, s: int) -> Any:
     """The row of an object and a pattern, -1."""
     if not w.objects[o].mask & bit_of(s):

@@ -10,20 +10,20 @@ import math
 
 import numpy as np
 
-from vedette.compiled import bare, jit
+from vedette.compiled import bare, folded, jit
 from vedette.kernels.motion.tables import BASE, BOXES, NEVER, UPDATES, Table, World
 
 FARTHEST_CELL = 1e9
 FAR_LON = 180.0  # a step over the antimeridian begins a box
 
 
-@bare
+@folded
 def cell_at(w: World, v: float) -> int:
     """Along one side, the number of the cell of a coordinate."""
     return math.floor(min(max(v / w.trail.side, -FARTHEST_CELL), FARTHEST_CELL))
 
 
-@bare
+@folded
 def bucket_of(w: World, column: int, row: int) -> int:
     """The bucket of a cell; it has others, too."""
     return (column * 73856093 + row * 19349663) & (len(w.trail.heads) - 1)
@@ -40,7 +40,7 @@ def index_updates(w: World) -> None:
         w.trail.heads[bucket] = base + u
 
 
-@bare
+@folded
 def note(w: World, o: int, t: int, x: float, y: float) -> None:
     """An update of object o."""
     boxes, updates, objects, count = w.trail.boxes, w.trail.updates, w.objects, w.counts

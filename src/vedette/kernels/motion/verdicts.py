@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from vedette.compiled import bare
+from vedette.compiled import bare, folded
 from vedette.kernels.motion.agenda import instant, push
 from vedette.kernels.motion.looks import tell_of
 from vedette.kernels.motion.marks import leave_seat, turn
@@ -60,7 +60,7 @@ def judge(w: World, g: int, tau: int) -> int:
     return DONE
 
 
-@bare
+@folded
 def _matches(w: World, i: int, g: int, m: int, base: int) -> Any:
     """The patterns of a word that an object matches: conditions, then step by step while any is left."""
     b, o = w.beats, w.seats.object[i]
@@ -83,7 +83,7 @@ def _matches(w: World, i: int, g: int, m: int, base: int) -> Any:
     return left
 
 
-@bare
+@folded
 def _any(w: World, i: int, g: int, first: int, last: int, word: int) -> Any:
     """A word of some slices, by OR."""
     beat, ring = w.beats.beat[g], w.seats.ring
@@ -106,7 +106,7 @@ def _tell_changes(w: World, o: int, m: int, tau: int, changed: Any, now: Any) ->
             tell_of(w, int(w.beats.slot[64 * m + bit]), o, tau, JOINED if joined else LEFT, math.nan)
 
 
-@bare
+@folded
 def _is_wanted(w: World, i: int, tau: int) -> bool:
     """Whether any beat may still ask for what an object did."""
     for g in range(len(w.beats.beat)):

@@ -16,8 +16,9 @@ import numpy as np
 
 from vedette.families.patterns import PatternPlan, StepPlan
 from vedette.kernels.arrays import I64, U8, U64
-from vedette.kernels.motion.beats import BEAT, FILTER, HIT, NOT_YET, PART, TERM, WINDOW, Beats, Seats, Table
-from vedette.kernels.motion.tables import COVERED, GREY, NEVER, records
+from vedette.kernels.motion.beats import BEAT, COVER, FAULT, FILTER, NOT_YET, PART, TERM, WINDOW, Beats, Seats, Table
+from vedette.kernels.motion.tables import COVERED, GREY, NEVER, Areas, records
+from vedette.kernels.shapes import RECT
 
 ONE = np.uint64(1)
 
@@ -121,19 +122,25 @@ def _mask(indexes: Iterable[int]) -> np.uint64:
 # ---------------------------------------------------------------------------------------------- tables
 
 
-def lay(layouts: list[Layout], sheets: Mapping[int, U8], bits: Mapping[Any, int], cells: int) -> Beats:
+def lay(
+    layouts: list[Layout], areas: Areas | None, sheets: Mapping[int, U8], bits: Mapping[Any, int], cells: int
+) -> Beats:
     """The tables of beats. `sheets`: by slot what of each cell satisfies each step; `bits`: of conditions."""
     beat = records(BEAT, len(layouts))
     at = cover = member = first_end = 0
+    faults: list[Any] = []
     for record, layout in zip(beat, layouts, strict=True):
         record.every, record.slices, record.first_end = layout.every, len(layout.ends), first_end
         record.ring, record.words, record.hits = layout.ring, layout.words, layout.hit_at[-1]
         record.at, record.cover, record.member, record.wide = at, cover, member, layout.wide
         record.earliest, record.patterns = layout.earliest, len(layout.places)
         record.due, record.is_new = NEVER, True
+        record.low, record.high = 0, -1
+        record.fault = len(faults)
+        faults += _faults(layout, cover, member)
+        record.faults = len(faults) - record.fault
         at, cover, member = at + layout.size, cover + layout.hit_at[-1], member + layout.wide
         first_end += len(layout.ends)
-    hits = [each for g, layout in enumerate(layouts) for each in _hits(layout, int(beat.member[g]))]
     present, slot = np.zeros(member, np.uint64), np.full(64 * member, -1, np.int64)
     terms: list[Any] = []
     windows: list[Any] = []
@@ -152,13 +159,14 @@ def lay(layouts: list[Layout], sheets: Mapping[int, U8], bits: Mapping[Any, int]
             filters += _filters(mine.values(), bits)
             term_start.append(len(terms))
             filter_start.append(len(filters))
-    covered, part_start, parts = _cells(layouts, beat, sheets, cells)
+    cover_start, covers, part_start, parts = _cells(layouts, beat, areas, sheets, cells)
     ends = np.array([end for layout in layouts for end in layout.ends], np.int64)
     return Beats(
         beat,
         ends,
-        _table(HIT, hits),
-        covered,
+        _table(FAULT, faults),
+        cover_start,
+        covers,
         part_start,
         parts,
         np.array(term_start, np.int64),
@@ -169,17 +177,19 @@ def lay(layouts: list[Layout], sheets: Mapping[int, U8], bits: Mapping[Any, int]
         present,
         slot,
         np.zeros(cover, np.uint64),
+        np.zeros(cover, np.int64),
     )
 
 
-def _hits(layout: Layout, member: int) -> list[tuple[int, int, np.uint64]]:
-    """For each word of hits: its word of answers, its word of faults, its ALWAYS steps."""
+def _faults(layout: Layout, cover: int, member: int) -> list[tuple[int, int, np.uint64, int]]:
+    """For each word of faults: where it stands, its word of hits, its ALWAYS steps, its word of answers."""
     found = []
     for k in range(layout.depth):
         always = {i for i, step in layout.steps(k).items() if step.always}
-        for m in range(layout.hit_at[k + 1] - layout.hit_at[k]):
+        for m in range(_words(always)):
             some = {i for i in always if i // 64 == m}
-            found.append((member + m, layout.fault_at[k] + m if some else -1, _mask(some)))
+            if some:
+                found.append((layout.fault_at[k] + m, cover + layout.hit_at[k] + m, _mask(some), member + m))
     return found
 
 
@@ -212,8 +222,10 @@ def _filters(places: Iterable[Place], bits: Mapping[Any, int]) -> list[tuple[int
     return [(bit, _mask(some)) for bit, some in sorted(by_bit.items())]
 
 
-def _cells(layouts: list[Layout], beat: Table, sheets: Mapping[int, U8], cells: int) -> tuple[U64, I64, Table]:
-    """By cell the words of what it covers; the steps that it satisfies in part, from start to start."""
+def _cells(
+    layouts: list[Layout], beat: Table, areas: Areas | None, sheets: Mapping[int, U8], cells: int
+) -> tuple[I64, Table, I64, Table]:
+    """By cell, from start to start: words of what it covers; the steps that it satisfies in part."""
     covered = np.zeros((cells, sum(layout.hit_at[-1] for layout in layouts)), np.uint64)
     in_part, what = [np.zeros(0, np.int64)], []
     for g, layout in enumerate(layouts):
@@ -223,18 +235,33 @@ def _cells(layouts: list[Layout], beat: Table, sheets: Mapping[int, U8], cells: 
                 word = int(beat.cover[g]) + layout.hit_at[k] + i // 64
                 covered[holds == COVERED, word] |= bit
                 in_part.append(np.flatnonzero(holds == GREY))
-                what.append((place.first + k, word, bit))
+                what.append((place.first + k, word, bit, *_box(areas, place.first + k)))
     cell = np.concatenate(in_part)
     number = np.repeat(np.arange(len(what)), [len(some) for some in in_part[1:]])
-    start = np.concatenate(([0], np.cumsum(np.bincount(cell, minlength=cells))))
-    return covered, start.astype(np.int64), _table(PART, what)[number[np.argsort(cell, kind="stable")]]
+    parts = _table(PART, what)[number[np.argsort(cell, kind="stable")]]
+    at, word = np.nonzero(covered)
+    covers = records(COVER, len(at))
+    covers.word, covers.bits = word, covered[at, word]
+    return _starts(at, cells), covers, _starts(cell, cells), parts
+
+
+def _starts(cell: I64, cells: int) -> I64:
+    """Where what stands in each cell begins, and the end."""
+    return np.concatenate(([0], np.cumsum(np.bincount(cell, minlength=cells)))).astype(np.int64)
+
+
+def _box(areas: Areas | None, q: int) -> tuple[float, float, float, float, bool, bool]:
+    """The box of a step in the plane; whether it is one, and what is asked is to be outside."""
+    assert areas is not None
+    x1, y1, x2, y2 = areas.p[q, :4].tolist()
+    return x1, y1, x2, y2, bool(areas.steps.kind[q] == RECT and not areas.wraps), bool(areas.steps.is_disjoint[q])
 
 
 def _table(kind: Any, rows: list[Any]) -> Table:
     return np.array(rows, kind).view(np.recarray)
 
 
-NO_BEATS = lay([], {}, {}, 1)
+NO_BEATS = lay([], None, {}, {}, 1)
 
 
 # ----------------------------------------------------------------------------------------------- seats

@@ -262,7 +262,7 @@ class Book:
                     patterns[name][s] = before[name][s]
         self.note_listed()
         layouts = self._layouts(first)
-        beats = lay(layouts, sheets, self.bits, self.grid.columns * self.grid.rows)
+        beats = lay(layouts, areas, sheets, self.bits, self.grid.columns * self.grid.rows)
         return Tables(patterns, areas, self._cells(steps, list(sheets.values())), layouts, beats)
 
     def note_listed(self) -> None:
