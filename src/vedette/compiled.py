@@ -30,8 +30,8 @@ def inline(function: F) -> F:
 def bare(function: F) -> F:
     """Compile a function that makes no arrays: those that it is handed are not counted while it runs.
 
-    Where it is not taken into its caller, a call hands over every array in its named tuples, field by field: with some dozens
-    of them that takes 50 to 100 ns (measured). What is called for every update should be `folded`.
+    Where it is not taken into its caller, a call hands over every array in its named tuples, field by field: with some
+    dozens of them that takes 50 to 100 ns (measured). What is called for every update should be `folded`.
     """
     options: Any = {"cache": True, "error_model": "numpy", "boundscheck": False, "_nrt": False}
     return cast(F, numba.njit(**options)(function))

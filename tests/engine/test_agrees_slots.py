@@ -118,6 +118,6 @@ def size_of(track: Track) -> dict[str, int]:
     cells = {"rows": ROWS, "sets": SETS, "spans": SPANS, "numbers of spans": SPAN_TOP, "boxes": BOXES, "agenda": AGENDA}
     found |= {name: int(memory.count[cell]) for name, cell in cells.items()}
     found["updates"] = int(memory.count[UPDATES] - memory.count[BASE])
-    names = ("rows", "sets", "spans", "boxes", "updates", "agenda", "told", "places", "objects", "words", "pool")
+    names = ("rows", "sets", "spans", "boxes", "updates", "agenda", "told", "places", "objects", "words", "times")
     found |= {f"room for {name}": len(getattr(memory, name)) for name in names}
     return found | {"bytes saved": sum(map(len, track.save().values()))}

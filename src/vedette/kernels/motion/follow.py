@@ -18,7 +18,7 @@ from vedette.kernels.motion.chains import fault, hit
 from vedette.kernels.motion.distances import satisfies
 from vedette.kernels.motion.looks import look, reconsider
 from vedette.kernels.motion.marks import mark
-from vedette.kernels.motion.ranks import rank, wake_patterns
+from vedette.kernels.motion.ranks import rank_due, wake_patterns
 from vedette.kernels.motion.rows import add_row, find
 from vedette.kernels.motion.tables import (
     AGENDA,
@@ -63,6 +63,7 @@ def follow(
             return DONE, i
         if not _has_room(w):
             return ROOM, i
+        earliest = w.trail.times[w.counts[UPDATES] - w.counts[BASE]]  # updates may stand in the order of objects
         o: Any = np.int64(slot[i])
         w.objects[o].x = x[i]
         w.objects[o].y = y[i]
@@ -79,7 +80,7 @@ def follow(
             if w.trail.pane > 0:
                 note(w, o, t[i], x[i], y[i])
         if w.counts[WAITING] > 0:
-            wake_patterns(w, t[i])
+            wake_patterns(w, min(t[i], earliest))
         i += 1
 
 
@@ -117,19 +118,16 @@ def _catch_up(w: World, limit: int) -> int:
             if state != DONE:
                 return state
             continue
-        s = w.rows[who].pattern if who >= 0 else -1 - who
-        if w.patterns[s].started == NEVER:
-            w.patterns[s].started = tau
         if who >= 0:
+            s = w.rows[who].pattern
+            if w.patterns[s].started == NEVER:
+                w.patterns[s].started = tau
             pop(w.agenda, count)
             look(w, who, tau)
             continue
-        count[PHASE] = 0 if w.patterns[s].started == tau else 1
-        state = rank(w, s, tau)
-        count[PHASE] = 1
+        state = rank_due(w, tau)
         if state != DONE:
             return state
-        pop(w.agenda, count)
     return DONE
 
 

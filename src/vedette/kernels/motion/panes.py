@@ -1,9 +1,9 @@
 """The boxes of everybody at an instant side by side: lower bounds of scores, many objects at once (CMP's LBT).
 
-Boxes of a trail stand in the same order for all objects: a *pane* is a stretch of time that no box crosses. Objects that
-are near each other now are put into the same *block*, so that a block as a whole can be too far away; the lanes of a
-block are looked at with one instruction for several of them. On the sphere a box is a ball around its middle, and the
-straight line through the globe, which is shorter than the way over it, is the bound.
+Time falls into *panes*, as long as a box lasts at most, and each object has one box in each of them. Objects that are
+near each other now are put into the same *block*, so that a block as a whole can be too far away; the lanes of a block
+are looked at together, several with one instruction. On the sphere a box is a ball around its middle, and the straight
+line through the globe, which is shorter than the way over it, is the bound.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ import numpy as np
 
 from vedette.compiled import bare, folded, jit
 from vedette.kernels.arrays import F64, I64
+from vedette.kernels.grid import Grid, cell_of
 from vedette.kernels.motion.scores import SLACK_M, WIDER
 from vedette.kernels.motion.tables import LONG_AGO, NEVER, PHASE, POINTS, World
 from vedette.kernels.shapes import DISC
-from vedette.space import EARTH_RADIUS_M, RADIANS_PER_DEGREE, unit_vector
+from vedette.space import EARTH_RADIUS_M, RADIANS_PER_DEGREE, sphere_d2, unit_vector
 
 LANES = 32  # objects of a block
 CELLS_ACROSS = 64  # that objects are put together by
 
 
 class Sheet(NamedTuple):
-    """Objects block by block, -1 behind the last, and by (block, pane, lane) their boxes: x0, y0, x1, y1; an empty box
-    is infinitely far from everything. On the sphere: a unit vector, and how far the updates are from there in metres.
+    """Objects block by block, -1 behind the last, and their boxes[block, pane, side, lane].
 
+    Sides are x0, y0, x1, y1; an empty box is infinitely far from everything. On the sphere: a unit vector, and how far
+    from there updates are in metres.
     `whole[block, pane]`: a box around all boxes of the block, in the plane. `first`: the number of the first pane.
     """
 
@@ -35,9 +37,6 @@ class Sheet(NamedTuple):
     boxes: F64
     whole: F64
     first: int
-
-
-NO_SHEET = Sheet(np.zeros(0, np.int64), np.zeros((0, 0, 4, LANES)), np.zeros((0, 0, 4)), 0)
 
 
 @bare
@@ -53,18 +52,18 @@ def has_been(w: World, s: int, o: int, tau: int) -> bool:
 @jit
 def sheet_of(w: World, tau: int) -> Sheet:
     """The sheet for all patterns that are asked at tau and for which everybody may be an answer."""
-    nearest, farthest, longest = LONG_AGO, NEVER, LONG_AGO
+    nearest, farthest, longest, latest = LONG_AGO, NEVER, LONG_AGO, NEVER
     for s in range(len(w.patterns) - 1):
         pattern = w.patterns[s]
         if pattern.every > 0 and pattern.has_score and pattern.due == tau and pattern.is_free:
             nearest, farthest = max(nearest, pattern.nearest), min(farthest, pattern.farthest)
             for q in range(pattern.first, w.patterns[s + 1].first):
-                longest = max(longest, w.areas.steps[q].a)
+                longest, latest = max(longest, w.areas.steps[q].a), min(latest, w.areas.steps[q].b)
     if nearest == LONG_AGO:
         return Sheet(np.zeros(0, np.int64), np.zeros((0, 0, 4, LANES)), np.zeros((0, 0, 4)), 0)
     objects = _in_order(w, tau - farthest, tau - nearest)
     first = (tau - longest) // w.trail.pane
-    panes = max(0, (tau - farthest) // w.trail.pane - first + 1)
+    panes = (tau - latest) // w.trail.pane - first + 1
     blocks = len(objects) // LANES
     boxes = np.empty((blocks, panes, 4, LANES))
     for side in range(4):
@@ -88,11 +87,10 @@ def _in_order(w: World, begun: int, still: int) -> I64:
             x0, y0 = min(x0, w.objects[o].x), min(y0, w.objects[o].y)
             x1, y1 = max(x1, w.objects[o].x), max(y1, w.objects[o].y)
     per_x, per_y = CELLS_ACROSS / max(x1 - x0, 1e-300), CELLS_ACROSS / max(y1 - y0, 1e-300)
+    grid = Grid(x0, y0, per_x, per_y, CELLS_ACROSS, CELLS_ACROSS)
     cell, place = np.empty(found, np.int64), np.zeros(CELLS_ACROSS * CELLS_ACROSS + 1, np.int64)
     for i in range(found):
-        column = int(min((w.objects[which[i]].x - x0) * per_x, CELLS_ACROSS - 1.0))
-        row = int(min((w.objects[which[i]].y - y0) * per_y, CELLS_ACROSS - 1.0))
-        cell[i] = row * CELLS_ACROSS + (column if row % 2 == 0 else CELLS_ACROSS - 1 - column)
+        cell[i] = cell_of(grid, w.objects[which[i]].x, w.objects[which[i]].y)
         place[cell[i] + 1] += 1
     for c in range(CELLS_ACROSS * CELLS_ACROSS):
         place[c + 1] += place[c]
@@ -105,30 +103,38 @@ def _in_order(w: World, begun: int, still: int) -> I64:
 
 @folded
 def _put_boxes(w: World, o: int, first: int, boxes: F64, lane: int) -> None:
-    """The boxes of an object from pane `first` on. The newest one may be beyond the last pane."""
+    """The boxes of an object from pane `first` on."""
     k = int(w.objects[o].box)
     while k >= 0:
         box = w.trail.boxes[k]
-        pane = box.begin // w.trail.pane - first
-        if pane < 0:
+        stop = min(box.end // w.trail.pane - first + 1, len(boxes))
+        if stop <= 0:
             break
-        if pane < len(boxes):
-            w.counts[POINTS + w.counts[PHASE]] += 1
+        w.counts[POINTS + w.counts[PHASE]] += 1
+        for pane in range(max(0, box.begin // w.trail.pane - first), stop):  # of another length when the box began
             if w.areas.wraps:
-                x, y, z = unit_vector(0.5 * (box.x0 + box.x1), 0.5 * (box.y0 + box.y1))
-                wide = 0.5 * ((box.x1 - box.x0) + (box.y1 - box.y0)) * RADIANS_PER_DEGREE * EARTH_RADIUS_M
-                _put(boxes, pane, lane, x, y, z, wide + SLACK_M)
+                _join_ball(boxes[pane], lane, box.x0, box.y0, box.x1, box.y1)
             else:
-                _put(boxes, pane, lane, box.x0, box.y0, box.x1, box.y1)
+                boxes[pane, 0, lane] = min(boxes[pane, 0, lane], box.x0)
+                boxes[pane, 1, lane] = min(boxes[pane, 1, lane], box.y0)
+                boxes[pane, 2, lane] = max(boxes[pane, 2, lane], box.x1)
+                boxes[pane, 3, lane] = max(boxes[pane, 3, lane], box.y1)
         k = int(box.before)
 
 
 @folded
-def _put(boxes: F64, pane: int, lane: int, a: float, b: float, c: float, d: float) -> None:
-    boxes[pane, 0, lane] = a
-    boxes[pane, 1, lane] = b
-    boxes[pane, 2, lane] = c
-    boxes[pane, 3, lane] = d
+def _join_ball(pane: F64, lane: int, x0: float, y0: float, x1: float, y1: float) -> None:
+    """Make the ball of a lane hold a box, too."""
+    x, y, z = unit_vector(0.5 * (x0 + x1), 0.5 * (y0 + y1))
+    wide = 0.5 * ((x1 - x0) + (y1 - y0)) * RADIANS_PER_DEGREE * EARTH_RADIUS_M + SLACK_M
+    if pane[3, lane] == -math.inf:
+        pane[0, lane] = x
+        pane[1, lane] = y
+        pane[2, lane] = z
+        pane[3, lane] = wide
+        return
+    d2 = sphere_d2(x, y, z, pane[0, lane], pane[1, lane], pane[2, lane])
+    pane[3, lane] = max(pane[3, lane], math.sqrt(d2) * EARTH_RADIUS_M + wide)
 
 
 @jit
@@ -170,11 +176,10 @@ def lower_bounds(w: World, sheet: Sheet, s: int, tau: int, reach: float) -> tupl
 
 
 @folded
-def _may_be_near(
-    w: World, sheet: Sheet, s: int, tau: int, block: int, reach: float, near: F64, total: F64
-) -> bool:
-    """Sum up for each lane of a block; whether any of them may be within reach. The latest step comes first: objects of a
-    block are near each other now.
+def _may_be_near(w: World, sheet: Sheet, s: int, tau: int, block: int, reach: float, near: F64, total: F64) -> bool:
+    """Sum up for each lane of a block; whether any of them may be within reach.
+
+    The latest step comes first: objects of a block are near each other now.
     """
     total[:] = 0.0
     for k in range(w.patterns[s + 1].first - w.patterns[s].first):
@@ -192,10 +197,10 @@ def _may_be_near(
         slack = SLACK_M if w.areas.wraps else _slack(w, q)
         for lane in range(LANES):
             d = near[lane] * (1.0 - WIDER) - slack - step.radius
-            total[lane] += d if d > 0.0 else 0.0
+            total[lane] += max(0.0, d)
         lowest = math.inf
         for lane in range(LANES):
-            lowest = total[lane] if total[lane] < lowest else lowest
+            lowest = min(lowest, total[lane])
         if lowest > reach or lowest == math.inf:
             return False
     return True
@@ -204,10 +209,8 @@ def _may_be_near(
 @folded
 def _slack(w: World, q: int) -> float:
     """What the rounding of coordinates can be, and far more."""
-    p, step = w.areas.p, w.areas.steps[q]
-    if step.kind == DISC:
-        return WIDER * (abs(p[q, 0]) + abs(p[q, 1]) + step.radius)
-    return WIDER * (abs(p[q, 0]) + abs(p[q, 1]) + abs(p[q, 2]) + abs(p[q, 3]))
+    size: float = abs(_side(w, q, 0)) + abs(_side(w, q, 1)) + abs(_side(w, q, 2)) + abs(_side(w, q, 3))
+    return WIDER * (size + float(w.areas.steps[q].radius))
 
 
 @folded
@@ -226,7 +229,8 @@ def _nearest_of_block(w: World, q: int, whole: F64, first: int, stop: int) -> fl
         dx = max(whole[pane, 0] - x1, x0 - whole[pane, 2], 0.0)
         dy = max(whole[pane, 1] - y1, y0 - whole[pane, 3], 0.0)
         best = min(best, dx * dx + dy * dy)
-    return math.sqrt(best) * (1.0 - WIDER) - _slack(w, q) - w.areas.steps[q].radius
+    bound: float = math.sqrt(best) * (1.0 - WIDER) - _slack(w, q) - w.areas.steps[q].radius
+    return bound
 
 
 @folded
@@ -238,12 +242,12 @@ def _nearest_in_plane(w: World, q: int, boxes: F64, first: int, stop: int, near:
         for lane in range(LANES):
             left, right = boxes[pane, 0, lane] - x1, x0 - boxes[pane, 2, lane]
             below, above = boxes[pane, 1, lane] - y1, y0 - boxes[pane, 3, lane]
-            dx = left if left > right else right
-            dx = dx if dx > 0.0 else 0.0
-            dy = below if below > above else above
-            dy = dy if dy > 0.0 else 0.0
+            dx = max(right, left)
+            dx = max(0.0, dx)
+            dy = max(above, below)
+            dy = max(0.0, dy)
             d2 = dx * dx + dy * dy
-            near[lane] = d2 if d2 < near[lane] else near[lane]
+            near[lane] = min(near[lane], d2)
     for lane in range(LANES):
         near[lane] = math.sqrt(near[lane])
 
@@ -258,4 +262,4 @@ def _nearest_on_sphere(p: F64, boxes: F64, first: int, stop: int, near: F64) -> 
             dy = boxes[pane, 1, lane] - p[4]
             dz = boxes[pane, 2, lane] - p[5]
             d = math.sqrt(dx * dx + dy * dy + dz * dz) * EARTH_RADIUS_M - boxes[pane, 3, lane]
-            near[lane] = d if d < near[lane] else near[lane]
+            near[lane] = min(near[lane], d)

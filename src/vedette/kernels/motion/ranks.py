@@ -1,8 +1,9 @@
-"""A pattern with a score, as a whole: who is in its answer at an instant (CMP's numerical predicates).
+"""Patterns with a score, as a whole: who is in their answers at an instant (CMP's numerical predicates).
 
-Boxes alone give a lower and an upper bound of every candidate's score (CMP's LBT). Only where the bounds leave a doubt
-are updates read: is it within a limit; of the lowest, in the order of the bounds, while they do not exceed the n-th
-best best of the scores that are known (AST). Of the highest all signs are turned.
+Boxes alone give a lower bound of everybody's score (`panes`), and both bounds of a few (CMP's LBT). Only where the
+bounds leave a doubt are updates read: is it within a limit; of the lowest, in the order of the bounds, while they do
+not exceed the n-th best of the scores that are known (AST). What those who are the lowest so far score now is a bound
+from the start. Of the highest all signs are turned.
 
 Candidates are the rows whose steps with a set of instants are satisfied; of a pattern that has no such step all objects
 with a trail. A pattern is asked again at the next instant at which an update enters or leaves a window.
@@ -19,10 +20,10 @@ from vedette.compiled import bare, jit
 from vedette.kernels.arrays import B1, F64, I64
 from vedette.kernels.motion.agenda import instant, schedule_pattern
 from vedette.kernels.motion.chains import matches
-from vedette.kernels.motion.distances import distance
 from vedette.kernels.motion.looks import passes, tell
+from vedette.kernels.motion.panes import Sheet, has_been, lower_bounds, sheet_of
 from vedette.kernels.motion.rows import add_row, find
-from vedette.kernels.motion.scores import NOTHING, WIDER, bounds, measured, vicinity
+from vedette.kernels.motion.scores import NOTHING, WIDER, bounds, measured
 from vedette.kernels.motion.tables import (
     ALL,
     ASKED,
@@ -37,7 +38,6 @@ from vedette.kernels.motion.tables import (
     NEVER,
     PAGED_T,
     PHASE,
-    POINTS,
     RECALL,
     ROOM,
     ROWS,
@@ -46,33 +46,44 @@ from vedette.kernels.motion.tables import (
     WAITING,
     World,
 )
-from vedette.kernels.motion.trail import bucket_of, cell_at
 from vedette.kernels.nearest import id_less
-
-GROWTH = 1.5  # of a reach that holds too few
-MOST_CELLS = 4096  # of a vicinity; beyond that it is as dear to look at everybody
-FEWEST_POINTS = 1024  # that are looked at in a vicinity before that is too dear; and one for two objects
-RELIEF = 1.02  # so much wider a vicinity may be again each time that it is passed over as crowded
 
 
 @jit
-def rank(w: World, s: int, tau: int) -> int:
-    """Look at a pattern: DONE, or RECALL or ROOM where that has to be seen to first."""
+def rank_due(w: World, tau: int) -> int:
+    """Look at all patterns with a score that are due at tau: DONE, or RECALL or ROOM for what must be seen to first."""
+    sheet = sheet_of(w, tau)
+    for s in range(len(w.patterns) - 1):
+        pattern = w.patterns[s]
+        if pattern.every == 0 or not pattern.has_score or pattern.due != tau:
+            continue
+        if pattern.started == NEVER:
+            pattern.started = tau
+        w.counts[PHASE] = 0 if pattern.started == tau else 1
+        state = _rank(w, sheet, s, tau)
+        w.counts[PHASE] = 1
+        if state != DONE:
+            return state
+    return DONE
+
+
+@jit
+def _rank(w: World, sheet: Sheet, s: int, tau: int) -> int:
+    """Look at a pattern."""
     w.counts[ASKED] = 0
     choice = w.patterns[s].choice
     if choice == LOWEST:
-        chosen, scores = _lowest(w, s, tau)
-    elif choice == HIGHEST:
-        chosen, scores = _best(w, s, tau, *_candidates(w, s, tau, math.inf))
+        chosen, scores = _lowest(w, sheet, s, tau)
     else:
         reach = w.patterns[s].limit if choice == AT_MOST else math.inf
-        chosen, scores = _within(w, s, tau, *_candidates(w, s, tau, reach))
+        who = _within_reach(w, sheet, s, tau, reach)[0]
+        candidates = _candidates(w, s, tau, who, reach)
+        chosen, scores = _best(w, s, tau, *candidates) if choice == HIGHEST else _within(w, s, tau, *candidates)
     if w.counts[ASKED] > 0:
         return RECALL
     if not _has_room(w, s, len(chosen)):
         return ROOM
     _tell_changes(w, s, tau, chosen, scores)
-    w.patterns[s].worst = scores[-1] if len(chosen) == w.patterns[s].n else math.inf
     w.patterns[s].due = NEVER
     schedule_pattern(w, s, _next_event(w, s, tau))
     if not w.patterns[s].waits:
@@ -81,46 +92,16 @@ def rank(w: World, s: int, tau: int) -> int:
     return DONE
 
 
-@jit
-def _lowest(w: World, s: int, tau: int) -> tuple[I64, F64]:
-    """The n lowest: within a reach that grows until it holds as many, or all that can be among them."""
-    reach = GROWTH * w.patterns[s].worst if w.patterns[s].is_free else math.inf
-    while _is_narrow(w, s, reach):
-        chosen, scores = _best(w, s, tau, *_candidates(w, s, tau, reach))
-        if w.counts[ASKED] > 0 or (len(chosen) == w.patterns[s].n and scores[-1] <= reach):
-            return chosen, scores
-        reach = max(GROWTH * reach, w.trail.side)
-    return _best(w, s, tau, *_candidates(w, s, tau, _old_reach(w, s, tau)))
-
-
 # ------------------------------------------------------------------------------------------ candidates
 
 
 @jit
-def _candidates(w: World, s: int, tau: int, reach: float) -> tuple[I64, F64, F64, B1, F64]:
-    """Objects that may be in the answer and score no more than `reach`.
-
-    With them bounds of their scores, whether they have one for sure, and what the step that looks back the least
-    measures, where that is known (NOTHING).
-    """
-    if w.patterns[s].is_free:
-        everybody, leasts = _near(w, s, tau, reach)
-    else:
-        everybody = _by_rows(w, s, tau)
-        leasts = np.full(len(everybody), NOTHING)
-    most = len(everybody)
-    who, low, high, is_sure = np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty(most, np.bool_)
-    found: Any = np.int64(0)
-    for i in range(most):
-        o = everybody[i]
-        if w.objects[o].box < 0 or not _has_been(w, s, o, tau) or not passes(w, s, o):
-            continue
-        low[found], high[found], is_sure[found] = _score_bounds(w, s, o, tau, reach, leasts[i])
-        if low[found] < math.inf:
-            who[found] = o
-            leasts[found] = leasts[i]
-            found += 1
-    return who[:found], low[:found], high[:found], is_sure[:found], leasts[:found]
+def _within_reach(w: World, sheet: Sheet, s: int, tau: int, reach: float) -> tuple[I64, F64]:
+    """Objects that may be in the answer and score no more than `reach`, as far as that is easily seen; lower bounds."""
+    if not w.patterns[s].is_free:
+        who = _by_rows(w, s, tau)
+        return who, np.zeros(len(who))
+    return lower_bounds(w, sheet, s, tau, reach)
 
 
 @jit
@@ -136,7 +117,7 @@ def _by_rows(w: World, s: int, tau: int) -> I64:
     found = np.int64(0)
     r = int(w.patterns[s].rows)
     while r >= 0:
-        if matches(w, r, n):
+        if has_been(w, s, w.rows[r].object, tau) and matches(w, r, n):
             objects[found] = w.rows[r].object
             found += 1
         r = int(w.rows[r].other)
@@ -144,117 +125,29 @@ def _by_rows(w: World, s: int, tau: int) -> I64:
 
 
 @jit
-def _old_reach(w: World, s: int, tau: int) -> float:
-    """The lowest are none that score more than the old ones do now, if they are as many as are wanted."""
-    if w.patterns[s].n > w.counts[ROWS]:
-        return math.inf
-    n = tau // w.patterns[s].every
-    found, worst = 0, 0.0
-    r = int(w.patterns[s].rows)
-    while r >= 0:
-        o = int(w.rows[r].object)
-        if w.rows[r].member and w.objects[o].box >= 0 and passes(w, s, o) and matches(w, r, n):
-            value = score(w, s, o, tau, NOTHING)
-            if value != NOTHING:
-                found += 1
-                worst = max(worst, value)
-        r = int(w.rows[r].other)
-    return worst * (1.0 + WIDER) if found >= w.patterns[s].n and w.counts[ASKED] == 0 else math.inf
-
-
-@jit
-def _everybody(w: World, s: int, tau: int) -> I64:
-    """Objects whose trails may reach through all windows; patterns with the same ones share the list."""
-    pool, pattern = w.trail.pool, w.patterns[s]
-    if pool[1] != tau or pool[2] != pattern.nearest or pool[3] != pattern.farthest:
-        found = 4
-        for o in range(len(w.objects)):
-            if w.objects[o].box >= 0 and _has_been(w, s, o, tau):
-                pool[found] = o
-                found += 1
-        pool[0], pool[1], pool[2], pool[3] = found, tau, pattern.nearest, pattern.farthest
-    return pool[4 : pool[0]]
-
-
-@bare
-def _latest(w: World, s: int) -> int:
-    """The step that looks back the least."""
-    best = int(w.patterns[s].first)
-    for q in range(w.patterns[s].first, w.patterns[s + 1].first):
-        if w.areas.steps[q].a < w.areas.steps[best].a:
-            best = q
-    return best
-
-
-@bare
-def _is_narrow(w: World, s: int, reach: float) -> bool:
-    """Whether a vicinity has few cells, and no more updates than can be looked through, as far as is known."""
-    if w.patterns[s].crowded > 0.0 and reach >= w.patterns[s].crowded:
-        w.patterns[s].crowded *= RELIEF
-        return False
-    x0, y0, x1, y1 = vicinity(w, _latest(w, s), reach)
-    columns, rows = cell_at(w, x1) - cell_at(w, x0) + 1, cell_at(w, y1) - cell_at(w, y0) + 1
-    return bool(columns * rows <= MOST_CELLS)
-
-
-@jit
-def _near(w: World, s: int, tau: int, reach: float) -> tuple[I64, F64]:
-    """Objects with an update in the vicinity of a step (CMP), and the least distance of each from there.
-
-    Everybody where that is too wide to look through.
-    """
-    q = _latest(w, s)
-    low, high = max(tau - w.areas.steps[q].a, w.patterns[s].since), tau - w.areas.steps[q].b
-    if low <= w.counts[PAGED_T] or not _is_narrow(w, s, reach):
-        everybody = _everybody(w, s, tau)
-        return everybody, np.full(len(everybody), NOTHING)
-    x0, y0, x1, y1 = vicinity(w, q, reach)
-    updates, base, least = w.trail.updates, w.counts[BASE], w.trail.least
-    objects = np.empty(len(w.objects), np.int64)
+def _candidates(w: World, s: int, tau: int, some: I64, reach: float) -> tuple[I64, F64, F64, B1]:
+    """Those of some objects that may be in the answer; bounds of their scores, and whether they have one for sure."""
+    most = len(some)
+    who, low, high, is_sure = np.empty(most, np.int64), np.empty(most), np.empty(most), np.empty(most, np.bool_)
     found: Any = np.int64(0)
-    left = FEWEST_POINTS + 4 * len(w.objects)
-    for column in range(cell_at(w, x0), cell_at(w, x1) + 1):
-        for row in range(cell_at(w, y0), cell_at(w, y1) + 1):
-            n = w.trail.heads[bucket_of(w, column, row)]
-            while n >= base and updates[n - base].t >= low and left > 0:
-                u = updates[n - base]
-                left -= 1
-                w.counts[POINTS + w.counts[PHASE]] += 1
-                n = u.near
-                if u.t <= high and x0 <= u.x <= x1 and y0 <= u.y <= y1:
-                    if least[u.object] == math.inf:
-                        objects[found] = u.object
-                        found += 1
-                    least[u.object] = min(least[u.object], distance(w.areas, q, u.x, u.y))
-    leasts = least[objects[:found]]
-    least[objects[:found]] = math.inf
-    if left == 0:
-        w.patterns[s].crowded = reach
-        everybody = _everybody(w, s, tau)
-        return everybody, np.full(len(everybody), NOTHING)
-    if w.areas.steps[q].always:
-        leasts[:] = NOTHING
-    return objects[:found], leasts
+    for o in some:
+        if passes(w, s, o):
+            low[found], high[found], is_sure[found] = _score_bounds(w, s, o, tau, reach)
+            if low[found] < math.inf:
+                who[found] = o
+                found += 1
+    return who[:found], low[:found], high[:found], is_sure[:found]
 
 
 @bare
-def _has_been(w: World, s: int, o: int, tau: int) -> bool:
-    """Whether the ends of an object's trail leave it possible that all windows hold updates."""
-    return bool(w.objects[o].begin <= tau - w.patterns[s].farthest and w.objects[o].last >= tau - w.patterns[s].nearest)
-
-
-@bare
-def _score_bounds(w: World, s: int, o: int, tau: int, reach: float, least: float) -> tuple[float, float, bool]:
+def _score_bounds(w: World, s: int, o: int, tau: int, reach: float) -> tuple[float, float, bool]:
     """A lower and an upper bound, and whether there is a score for sure; (inf, inf, no): none, or beyond `reach`."""
     low, high, is_sure = 0.0, 0.0, True
-    known = -1 if least == NOTHING else _latest(w, s)
-    if known >= 0:
-        low = high = least
     k, begun = int(w.objects[o].box), NEVER
     q, stop = w.patterns[s + 1].first - 1, w.patterns[s].first
     while q >= stop and low <= reach and low < math.inf:  # mostly a later step has a later window, and so a newer box
         step = w.areas.steps[q]
-        if q != known and step.is_number:
+        if step.is_number:
             first, last = max(tau - step.a, w.patterns[s].since), tau - step.b
             if last > begun:
                 k = int(w.objects[o].box)
@@ -270,18 +163,12 @@ def _score_bounds(w: World, s: int, o: int, tau: int, reach: float, least: float
 
 
 @bare
-def score(w: World, s: int, o: int, tau: int, least: float) -> float:
-    """The score: the sum of the distances in the order of the steps; NOTHING without one.
-
-    `least` is what the step that looks back the least measures, where that is known (NOTHING).
-    """
+def score(w: World, s: int, o: int, tau: int) -> float:
+    """The score: the sum of the distances in the order of the steps; NOTHING without one."""
     total = 0.0
-    known = -1 if least == NOTHING else _latest(w, s)
     for q in range(w.patterns[s].first, w.patterns[s + 1].first):
         step = w.areas.steps[q]
-        if q == known:
-            total += least
-        elif step.is_number:
+        if step.is_number:
             d = measured(w, o, q, max(tau - step.a, w.patterns[s].since), tau - step.b)
             if d == NOTHING:
                 return NOTHING
@@ -289,11 +176,71 @@ def score(w: World, s: int, o: int, tau: int, least: float) -> float:
     return total
 
 
+# -------------------------------------------------------------------------------------------- the lowest
+
+
+@jit
+def _lowest(w: World, sheet: Sheet, s: int, tau: int) -> tuple[I64, F64]:
+    """The n lowest."""
+    reach = _old_reach(w, s, tau)
+    if w.counts[ASKED] > 0:
+        return np.empty(0, np.int64), np.empty(0)
+    who, low = _within_reach(w, sheet, s, tau, reach)
+    order = np.argsort(low)
+    who, low = who[order], low[order]
+    if reach == math.inf:
+        reach = _sure_reach(w, s, tau, who)
+    n = min(len(who), w.patterns[s].n)
+    best, scores = np.empty(n, np.int64), np.empty(n)
+    found: Any = np.int64(0)
+    for i in range(len(who)):
+        if low[i] > reach or (found == w.patterns[s].n and low[i] > scores[found - 1]):
+            break
+        if passes(w, s, who[i]):
+            value = score(w, s, who[i], tau)
+            if value != NOTHING and w.counts[ASKED] == 0:
+                found = _insert(w, best, scores, found, who[i], value)
+    return best[:found], scores[:found]
+
+
+@jit
+def _old_reach(w: World, s: int, tau: int) -> float:
+    """The lowest are none that score more than the old ones do now, if they are as many as are wanted; inf."""
+    n = tau // w.patterns[s].every
+    found, worst = 0, 0.0
+    r = int(w.patterns[s].rows)
+    while r >= 0:
+        o = int(w.rows[r].object)
+        if w.rows[r].member and has_been(w, s, o, tau) and passes(w, s, o) and matches(w, r, n):
+            value = score(w, s, o, tau)
+            if value != NOTHING:
+                found += 1
+                worst = max(worst, value)
+        r = int(w.rows[r].other)
+    return worst if found >= w.patterns[s].n else math.inf
+
+
+@jit
+def _sure_reach(w: World, s: int, tau: int, who: I64) -> float:
+    """No more than this is the n-th lowest score, by the upper bounds of the first objects that have one; inf."""
+    highs = np.empty(w.patterns[s].n)
+    found = 0
+    for o in who:
+        if found == len(highs):
+            break
+        if passes(w, s, o):
+            _, high, is_sure = _score_bounds(w, s, o, tau, math.inf)
+            if is_sure:
+                highs[found] = high
+                found += 1
+    return highs.max() if found == len(highs) and found > 0 else math.inf
+
+
 # --------------------------------------------------------------------------------------- all, within a limit
 
 
 @jit
-def _within(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1, leasts: F64) -> tuple[I64, F64]:
+def _within(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1) -> tuple[I64, F64]:
     """Objects in the answer, and the scores of those that are new to it."""
     choice, limit = w.patterns[s].choice, w.patterns[s].limit
     scores = np.empty(len(who))
@@ -307,7 +254,7 @@ def _within(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: 
             choice == ALL or (choice == AT_MOST and high[i] <= limit) or (choice == AT_LEAST and low[i] >= limit)
         )
         if not (is_known and r >= 0 and w.rows[r].member):
-            value = score(w, s, who[i], tau, leasts[i])
+            value = score(w, s, who[i], tau)
             if value == NOTHING or (choice == AT_MOST and value > limit) or (choice == AT_LEAST and value < limit):
                 continue
         who[found], scores[found] = who[i], value
@@ -315,35 +262,32 @@ def _within(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: 
     return who[:found], scores[:found]
 
 
-# ------------------------------------------------------------------------------------- lowest and highest
+# ------------------------------------------------------------------------------------------- the highest
 
 
 @jit
-def _best(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1, leasts: F64) -> tuple[I64, F64]:
-    """The n lowest (of the highest: with their signs turned), in order."""
-    sign = -1.0 if w.patterns[s].choice == HIGHEST else 1.0
-    bound = low if sign > 0.0 else -high
+def _best(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1) -> tuple[I64, F64]:
+    """The n highest, in order."""
     n = min(len(who), w.patterns[s].n)
     best, scores = np.empty(n, np.int64), np.empty(n)
-    order = np.argsort(bound)
-    reach = _nth(high if sign > 0.0 else -low, is_sure, w.patterns[s].n)
+    reach = _nth_highest(low, is_sure, w.patterns[s].n)
     found: Any = np.int64(0)
-    for i in order:
-        if bound[i] > reach or (found == w.patterns[s].n and bound[i] > scores[found - 1]):
+    for i in np.argsort(-high):
+        if high[i] < reach or (found == w.patterns[s].n and high[i] < -scores[found - 1]):
             break
-        value = score(w, s, who[i], tau, leasts[i])
+        value = score(w, s, who[i], tau)
         if value != NOTHING and w.counts[ASKED] == 0:
-            found = _insert(w, best, scores, found, who[i], sign * value)
+            found = _insert(w, best, scores, found, who[i], -value)
     for i in range(found):
-        scores[i] = sign * scores[i] + 0.0
+        scores[i] = -scores[i] + 0.0
     return best[:found], scores[:found]
 
 
 @jit
-def _nth(bound: F64, is_sure: B1, n: int) -> float:
-    """The n-th lowest of the bounds that are sure: nobody beyond it is among the n lowest."""
-    some = bound[is_sure]
-    return np.partition(some, n - 1)[n - 1] if len(some) >= n else math.inf
+def _nth_highest(bound: F64, is_sure: B1, n: int) -> float:
+    """The n-th highest of the bounds that are sure: nobody below it is among the n highest."""
+    some = -bound[is_sure]
+    return -np.partition(some, n - 1)[n - 1] if len(some) >= n else -math.inf
 
 
 @bare
@@ -429,17 +373,15 @@ def _next_event(w: World, s: int, tau: int) -> Any:
 @bare
 def _first_update(w: World, t: int) -> int:
     """The time of the first update at t or later, NEVER."""
-    low, high = 0, w.counts[UPDATES] - w.counts[BASE]
+    times, stop = w.trail.times, w.counts[UPDATES] - w.counts[BASE]
+    low, high = 0, stop
     while low < high:
         middle = (low + high) >> 1
-        if w.trail.updates[middle].t < t:
+        if times[middle] < t:
             low = middle + 1
         else:
             high = middle
-    if low == w.counts[UPDATES] - w.counts[BASE]:
-        return NEVER
-    at: int = w.trail.updates[low].t
-    return at
+    return NEVER if low == stop else times[low]
 
 
 @bare

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from vedette.compiled import bare
+from vedette.compiled import bare, folded
 from vedette.kernels.motion.distances import distance
 from vedette.kernels.motion.tables import ASKED, BASE, NEVER, PAGED_T, PHASE, POINTS, READS, World
 from vedette.kernels.shapes import DISC
@@ -15,12 +15,10 @@ from vedette.space import EARTH_RADIUS_M, RADIANS_PER_DEGREE, planar_d2
 
 WIDER = 1e-9  # relative; far above rounding
 SLACK_M = 1.0  # of distances on the sphere, which have few valid digits near the antipode
-MOST_LAT = 89.9  # nearer to a pole a vicinity takes all longitudes
-NARROW = 1e-6  # degrees, a tenth of a metre
 NOTHING = -1.0  # the window holds no update
 
 
-@bare
+@folded
 def _extent(w: World, k: int, q: int) -> tuple[float, float]:
     """The updates of a box are no nearer and no farther than this."""
     boxes, p = w.trail.boxes, w.areas.p
@@ -89,7 +87,7 @@ def measured(w: World, o: int, q: int, low: int, high: int) -> float:
     return best
 
 
-@bare
+@folded
 def _extreme(w: World, k: int, q: int, low: int, high: int, best: float) -> float:
     """The better of `best` and what the updates of a box say."""
     updates, always, boxes = w.trail.updates, w.areas.steps[q].always, w.trail.boxes
@@ -120,26 +118,3 @@ def _extreme(w: World, k: int, q: int, low: int, high: int, best: float) -> floa
             d = distance(w.areas, q, recalled.x[i], recalled.y[i])
             best = d if best == NOTHING else max(best, d) if always else min(best, d)
     return best
-
-
-@bare
-def vicinity(w: World, q: int, reach: float) -> tuple[float, float, float, float]:
-    """A box around all positions from which step q measures no more than `reach`."""
-    p, step = w.areas.p, w.areas.steps[q]
-    x0, y0, x1, y1 = p[q, 0], p[q, 1], p[q, 2], p[q, 3]
-    if step.kind == DISC:
-        reach += step.radius
-        x0, y0, x1, y1 = p[q, 0], p[q, 1], p[q, 0], p[q, 1]
-    if not w.areas.wraps:
-        reach += WIDER * (reach + abs(x0) + abs(y0) + abs(x1) + abs(y1))
-        return x0 - reach, y0 - reach, x1 + reach, y1 + reach
-    angle = (reach + SLACK_M) * (1.0 + WIDER) / EARTH_RADIUS_M
-    tall = angle / RADIANS_PER_DEGREE
-    y0, y1 = y0 - tall, y1 + tall
-    if y0 <= -MOST_LAT or y1 >= MOST_LAT:
-        return -math.inf, y0, math.inf, y1
-    wide = math.asin(min(1.0, math.sin(angle) / math.cos(p[q, 1] * RADIANS_PER_DEGREE))) / RADIANS_PER_DEGREE
-    wide += NARROW
-    if x0 - wide < -180.0 or x1 + wide >= 180.0:
-        return -math.inf, y0, math.inf, y1
-    return x0 - wide, y0, x1 + wide, y1

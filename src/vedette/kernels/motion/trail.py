@@ -6,38 +6,12 @@ does not settle how far the object was, the updates behind the box are read, fro
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from vedette.compiled import bare, folded, jit
+from vedette.compiled import folded, jit
 from vedette.kernels.motion.tables import BASE, BOXES, NEVER, UPDATES, Table, World
 
-FARTHEST_CELL = 1e9
 FAR_LON = 180.0  # a step over the antimeridian begins a box
-
-
-@folded
-def cell_at(w: World, v: float) -> int:
-    """Along one side, the number of the cell of a coordinate."""
-    return math.floor(min(max(v / w.trail.side, -FARTHEST_CELL), FARTHEST_CELL))
-
-
-@folded
-def bucket_of(w: World, column: int, row: int) -> int:
-    """The bucket of a cell; it has others, too."""
-    return (column * 73856093 + row * 19349663) & (len(w.trail.heads) - 1)
-
-
-@bare
-def index_updates(w: World) -> None:
-    """Updates in memory by their places."""
-    w.trail.heads[:] = -1
-    base = w.counts[BASE]
-    for u in range(w.counts[UPDATES] - base):
-        bucket = bucket_of(w, cell_at(w, w.trail.updates[u].x), cell_at(w, w.trail.updates[u].y))
-        w.trail.updates[u].near = w.trail.heads[bucket]
-        w.trail.heads[bucket] = base + u
 
 
 @folded
@@ -51,9 +25,6 @@ def note(w: World, o: int, t: int, x: float, y: float) -> None:
     updates[u].x = x
     updates[u].y = y
     updates[u].object = o
-    bucket = bucket_of(w, cell_at(w, x), cell_at(w, y))
-    updates[u].near = w.trail.heads[bucket]
-    w.trail.heads[bucket] = n
     k = int(objects[o].box)
     updates[u].before = boxes[k].last if k >= 0 else -1
     if k >= 0 and t // w.trail.pane == boxes[k].begin // w.trail.pane:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from vedette.families.patterns import PatternPlan, StepPlan
-from vedette.kernels.arrays import I64, U8, U64
+from vedette.kernels.arrays import I64, U8
 from vedette.kernels.motion.beats import BEAT, COVER, FAULT, FILTER, NOT_YET, PART, TERM, WINDOW, Beats, Seats, Table
 from vedette.kernels.motion.tables import COVERED, GREY, NEVER, Areas, records
 from vedette.kernels.shapes import RECT
@@ -239,10 +239,10 @@ def _cells(
     cell = np.concatenate(in_part)
     number = np.repeat(np.arange(len(what)), [len(some) for some in in_part[1:]])
     parts = _table(PART, what)[number[np.argsort(cell, kind="stable")]]
-    at, word = np.nonzero(covered)
-    covers = records(COVER, len(at))
-    covers.word, covers.bits = word, covered[at, word]
-    return _starts(at, cells), covers, _starts(cell, cells), parts
+    where, words = np.nonzero(covered)
+    covers = records(COVER, len(where))
+    covers.word, covers.bits = words, covered[where, words]
+    return _starts(where, cells), covers, _starts(cell, cells), parts
 
 
 def _starts(cell: I64, cells: int) -> I64:

@@ -57,7 +57,7 @@ from vedette.kernels.motion.tables import (
     records,
     with_room,
 )
-from vedette.kernels.motion.trail import forget_boxes, index_updates
+from vedette.kernels.motion.trail import forget_boxes
 from vedette.kernels.nearest import Ids
 from vedette.pipeline.patterns.beats import NO_BEATS, Layout, carry, no_seats, with_seats
 from vedette.pipeline.patterns.book import Tables
@@ -67,10 +67,9 @@ Events: TypeAlias = tuple[I64, I32, F64, F64, B1, U64]  # time, slot, x, y, whet
 
 CAP = 1 << 20  # updates in memory, of 40 bytes each
 MOST_EVENTS = 1 << 18  # in one go, so that the cap holds
-FEWEST_BOXES, MOST_BOXES = 8, 64  # of an object that reports all the time
+FEWEST_BOXES, MOST_BOXES = 8, 32  # of an object that reports all the time
 SWEEP_SLACK = 4096
 MOST_RHYTHMS = 8  # with more, hardly anything happens between two instants
-CELLS_ACROSS, BUCKETS = 256, 1 << 16
 NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint8))
 
 
@@ -86,7 +85,6 @@ class Memory:
         self.words: U64 = np.zeros((0, 1), np.uint64)
         self.seen: I32 = np.zeros((0, SEEN), np.int32)
         self.seen_until: I64 = np.zeros((0, SEEN), np.int64)
-        self.least: F64 = np.zeros(0)
         self.rows, self.sets, self.spans = records(ROW, 64), records(SET, 64), records(SPAN, 64)
         self.places: I32 = np.full(256, -1, np.int32)
         self.agenda, self.told = records(ENTRY, 64), records(CHANGE, 64)
@@ -98,9 +96,7 @@ class Memory:
         self.count: I64 = np.zeros(COUNTS, np.int64)
         self.count[FREE_SPAN], self.count[PAGED_T], self.count[PHASE] = -1, LONG_AGO, 1
         self.pages = Pages()
-        self.side = 0.0  # of the cells that updates are found by; 0: not chosen yet
-        self.heads: I64 = np.full(BUCKETS, -1, np.int64)
-        self.pool: I64 = np.full(4, NEVER, np.int64)
+        self.times: I64 = np.full(64, NEVER, np.int64)
         self._reach = self._pane = self._spare = self._doublings = 0
         self._recalled = _no_recall()
         self._swept = [0, 0, 0]  # rows, spans, boxes that the last sweeps left
@@ -149,8 +145,6 @@ class Memory:
             words = np.zeros((len(self.objects), self.words.shape[1]), np.uint64)
             words[:n] = self.words
             self.words = words
-            self.least = np.full(len(self.objects), np.inf)
-            self.pool = np.full(4 + len(self.objects), NEVER, np.int64)
             self.seen = np.full((len(self.objects), SEEN), -1, np.int32)
             self.seen_until = np.zeros((len(self.objects), SEEN), np.int64)
 
@@ -159,15 +153,13 @@ class Memory:
         told: list[Table] = []
         if words.shape[1] < self.words.shape[1]:
             words = np.pad(words, ((0, 0), (0, self.words.shape[1] - words.shape[1])))
-        if self._pane and self.side == 0.0 and len(x):
-            self._choose_side(x, y)
         size = min(MOST_EVENTS, max(1, self.cap // 2))
         for start in range(0, max(1, len(t)), size):
             part = slice(start, start + size)
             until = end if part.stop >= len(t) else int(t[part.stop])
-            events = (t[part], slot[part], x[part], y[part], is_late[part], words[part])
-            if not self._pane:  # trails are kept in the order of time
-                events = self._by_object(events)
+            if self._pane:
+                self._expect(t[part][~is_late[part]])
+            events = self._by_object((t[part], slot[part], x[part], y[part], is_late[part], words[part]))
             self._take_in(events, until, told)
             self._forget_recalled()
             self._page_out()
@@ -209,7 +201,7 @@ class Memory:
             self.cells,
             self.beats,
             self.seats,
-            Trail(self._pane, self.side, self.heads, self.pool, self.boxes, self.least, self.updates, self._recalled),
+            Trail(self._pane, self.boxes, self.updates, self.times, self._recalled),
             self.patterns,
             self.objects,
             self.rows,
@@ -279,10 +271,8 @@ class Memory:
         self._swept[2] = int(self.count[BOXES])
         self._enlarge(1)
         self._sweep(LONG_AGO)
-        resident = self.updates[: self.count[UPDATES] - self.count[BASE]]
-        if self._pane and len(resident):
-            self._choose_side(resident.x, resident.y)
-            index_updates(self.world())
+        resident = int(self.count[UPDATES] - self.count[BASE])
+        self.times = np.append(np.sort(self.updates.t[:resident]), NEVER)
 
     # ------------------------------------------------------------------------------------------ room
 
@@ -327,9 +317,9 @@ class Memory:
             forget_boxes(self.world(), horizon, self.boxes[: count[BOXES]].copy())
             swept[2] = int(count[BOXES])
         resident = int(count[UPDATES] - count[BASE])
-        old = int(np.searchsorted(self.updates.t[:resident], horizon))
-        if 2 * old > resident:
-            self._drop_updates(old)
+        if 2 * int(np.searchsorted(self.times[:resident], horizon)) > resident:
+            is_old = self.updates.t[:resident] < horizon
+            self._drop_updates(resident if is_old.all() else int(np.argmin(is_old)))
         self.pages.forget(horizon)
         count[PAGED_T] = self.pages.last_t
 
@@ -344,18 +334,21 @@ class Memory:
 
     # ----------------------------------------------------------------------------------------- trails
 
-    def _choose_side(self, x: F64, y: F64) -> None:
-        """Cells that most updates lie a few dozen of apart."""
-        wide = max(float(np.subtract(*np.quantile(v, (0.99, 0.01)))) for v in (x, y))
-        self.side = wide / CELLS_ACROSS if 0.0 < wide < np.inf else 1.0
+    def _expect(self, t: I64) -> None:
+        """Updates of these times come next."""
+        resident = int(self.count[UPDATES] - self.count[BASE])
+        wanted = resident + len(t) + 1
+        if wanted > len(self.times):
+            self.times = np.append(self.times[:resident], np.full(max(wanted, 2 * len(self.times)) - resident, NEVER))
+        self.times[resident : wanted - 1] = t
+        self.times[wanted - 1] = NEVER
 
     def _clear_trail(self) -> None:
         """Nothing is measured any more."""
         self._pane = 0
-        self.side = 0.0
-        self.heads[:] = -1
         self.objects.box = -1
         self.boxes, self.updates = records(BOX, 64), records(UPDATE, 64)
+        self.times = np.full(64, NEVER, np.int64)
         self.count[[BOXES, UPDATES, BASE]] = 0
         self.count[PAGED_T] = LONG_AGO
         self.pages.clear()
@@ -375,6 +368,7 @@ class Memory:
         rest = records(UPDATE, max(256, len(self.updates) if 4 * resident > len(self.updates) else 2 * resident))
         rest[: resident - old] = self.updates[old:resident]
         self.updates = rest
+        self.times[: len(self.times) - old] = self.times[old:].copy()
         self.count[BASE] += old
 
     def _read_back(self) -> None:

@@ -1,0 +1,104 @@
+"""Lower bounds of scores by boxes, many objects at once: nobody within reach is missed, no bound is above the score."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vedette.kernels.motion.panes import LANES, lower_bounds, sheet_of
+from vedette.kernels.motion.ranks import score
+from vedette.kernels.motion.scores import NOTHING
+from vedette.lang import parse
+from vedette.model import Create, Pattern, Schema
+from vedette.pipeline.patterns.book import Book
+from vedette.pipeline.patterns.memory import Memory
+from vedette.space import lonlat, planar
+
+KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
+AREAS = {
+    "planar": ["({x}, {y})", "CIRCLE ({x}, {y}, 3)", "RECT ({x}, {y}, 50, 60)", "POLYGON '((0 0, 30 5, 20 40, 0 0))'"],
+    "lonlat": ["({x}, {y})", "CIRCLE ({x}, {y}, 90000)"],
+}
+SPACES = {"planar": planar(), "lonlat": lonlat()}
+END = 60
+OTHER = "CREATE PATTERN other AS DIST (0, 0) BETWEEN 400 AND 300 AGO LOWEST 1 EVERY 90;"
+
+
+def written(kind: str, chance: random.Random, far: int) -> str:
+    """A pattern that anybody may match, about places around (far, 0)."""
+    steps = []
+    for _ in range(chance.randint(1, 3)):
+        b = chance.randint(0, 45)
+        place = chance.choice(AREAS[kind]).format(x=around(chance.randint(-30, 30), far), y=chance.randint(-30, 30))
+        how = chance.choice(["SOMETIME", "ALWAYS"])
+        steps.append(f"DIST {place} {how} BETWEEN {b + chance.randint(0, 30)} AND {b} AGO")
+    return f"{' THEN '.join(steps)} LOWEST 3 EVERY {END}"
+
+
+def around(x: Any, far: int) -> Any:
+    """A longitude on the other side of the globe."""
+    return (x + far + 180.0) % 360.0 - 180.0
+
+
+def filled(kind: str, seed: int, panes: str) -> Memory:
+    """Two patterns, many objects that report now and then, nobody asked yet; `panes`: what they become half way."""
+    chance = random.Random(seed)
+    rng = np.random.default_rng(seed)
+    far = 179 if kind == "lonlat" and chance.random() < 0.5 else 0
+    memory, book = Memory(), Book(SPACES[kind], Schema("long", "long"))
+
+    def stand(sql: str, first: int) -> None:
+        for n, statement in enumerate(parse(sql, space=SPACES[kind])):
+            assert isinstance(statement.action, Create)
+            assert isinstance(statement.action.query, Pattern)
+            book.add(first + n, statement.action.query, 0)
+        book.lay_grid()
+        memory.set_tables(book.tables(memory.patterns), 1, book.reach)
+
+    stand("".join(f"CREATE PATTERN p{n} AS {written(kind, chance, far)};" for n in range(2)), 0)
+    if panes == "shorter":
+        stand(OTHER, 2)
+    most = chance.choice([3, 40, 3 * LANES])
+    memory.make_room(most)
+    home = rng.uniform(-20, 20, (2, most))
+    for t in range(1, END):
+        if t == END // 2 and panes == "longer":
+            stand(OTHER, 2)
+        if t == END // 2 and panes == "shorter":
+            book.drop(2)
+            stand("", 2)
+        slot = np.flatnonzero(rng.random(most) < 0.3).astype(np.int32)
+        x, y = home[:, slot] + rng.normal(0, 5, (2, len(slot)))
+        x = around(x, far) if kind == "lonlat" else x
+        n = len(slot)
+        memory.run(np.full(n, t), slot, x, y, np.zeros(n, np.bool_), np.zeros((n, 1), np.uint64), t)
+    return memory
+
+
+@KINDS
+@given(
+    seed=st.integers(0, 1 << 30),
+    panes=st.sampled_from(["the same", "longer", "shorter"]),
+    reach=st.sampled_from([0.0, 5.0, 30.0, math.inf]),
+)
+def test_oracle_nobody_within_reach_is_missed(kind: str, seed: int, panes: str, reach: float) -> None:
+    memory = filled(kind, seed, panes)
+    if kind == "lonlat":
+        reach *= 111_000
+    memory.patterns.due[:2] = END
+    world = memory.world()
+    sheet = sheet_of(world, END)
+    for s in range(2):
+        who, low = lower_bounds(world, sheet, s, END, reach)
+        bound = dict(zip(who.tolist(), low.tolist(), strict=True))
+        assert len(bound) == len(who)
+        for o in range(len(memory.objects)):
+            exact = score(world, s, o, END) if memory.objects.box[o] >= 0 else NOTHING
+            if exact != NOTHING and exact <= reach:
+                assert bound[o] <= exact
