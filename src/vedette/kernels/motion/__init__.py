@@ -10,9 +10,14 @@
     looks.py     a row at an instant: joined, left, and when next
     order.py     in which order updates are taken
     follow.py    the loop over updates and instants
+    beats.py     patterns as bits in slices of time: the tables
+    marks.py     what an update marks
+    verdicts.py  all objects at an instant: who is in which answer
     trail.py     where objects were: raw updates, and boxes around them (index points)
+    vicinity.py  updates by place
+    panes.py     the boxes of everybody side by side
     scores.py    how far an object was: bounds by boxes, and exactly
-    ranks.py     a pattern with a score at an instant: within a limit, the n lowest or highest
+    ranks.py     patterns with a score at an instant: within a limit, the n lowest or highest
     forget.py    spans that have passed, rows that nothing can come of
 
 In: updates of one bucket in time order, patterns as columns. Out: who joined and who left each answer, at each instant.

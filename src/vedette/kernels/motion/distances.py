@@ -41,7 +41,7 @@ def satisfies(areas: Areas, q: int, x: float, y: float) -> bool:
     return bool(areas.steps[q].is_number or is_within(areas, q, x, y) != areas.steps[q].is_disjoint)
 
 
-@bare
+@folded
 def distance(areas: Areas, q: int, x: float, y: float) -> float:
     """From a position to the point or area of step q."""
     p, kind = areas.p, areas.steps[q].kind

@@ -22,6 +22,7 @@ from vedette.kernels.shapes import DISC
 from vedette.space import EARTH_RADIUS_M, RADIANS_PER_DEGREE, sphere_d2, unit_vector
 
 LANES = 32  # objects of a block
+NO_PANE: Any = np.int64(0)
 CELLS_ACROSS = 64  # that objects are put together by
 
 
@@ -50,6 +51,12 @@ def has_been(w: World, s: int, o: int, tau: int) -> bool:
 
 
 @jit
+def no_sheet() -> Sheet:
+    """Nobody."""
+    return Sheet(np.zeros(0, np.int64), np.zeros((0, 0, 4, LANES)), np.zeros((0, 0, 4)), NO_PANE)
+
+
+@jit
 def sheet_of(w: World, tau: int) -> Sheet:
     """The sheet for all patterns that are asked at tau and for which everybody may be an answer."""
     nearest, farthest, longest, latest = LONG_AGO, NEVER, LONG_AGO, NEVER
@@ -60,7 +67,7 @@ def sheet_of(w: World, tau: int) -> Sheet:
             for q in range(pattern.first, w.patterns[s + 1].first):
                 longest, latest = max(longest, w.areas.steps[q].a), min(latest, w.areas.steps[q].b)
     if nearest == LONG_AGO:
-        return Sheet(np.zeros(0, np.int64), np.zeros((0, 0, 4, LANES)), np.zeros((0, 0, 4)), 0)
+        return no_sheet()
     objects = _in_order(w, tau - farthest, tau - nearest)
     first = (tau - longest) // w.trail.pane
     panes = (tau - latest) // w.trail.pane - first + 1

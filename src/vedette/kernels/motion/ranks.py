@@ -5,8 +5,9 @@ bounds leave a doubt are updates read: is it within a limit; of the lowest, in t
 not exceed the n-th best of the scores that are known (AST). What those who are the lowest so far score now is a bound
 from the start. Of the highest all signs are turned.
 
-Candidates are the rows whose steps with a set of instants are satisfied; of a pattern that has no such step all objects
-with a trail. A pattern is asked again at the next instant at which an update enters or leaves a window.
+Candidates are the rows whose steps with a set of instants are satisfied; of a pattern that has no such step those who
+have been near one of its steps (`vicinity`), or all objects with a trail. A pattern is asked again at the next instant
+at which an update enters or leaves a window.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from vedette.compiled import bare, jit
+from vedette.compiled import bare, folded, jit
 from vedette.kernels.arrays import B1, F64, I64
 from vedette.kernels.motion.agenda import instant, schedule_pattern
 from vedette.kernels.motion.chains import matches
 from vedette.kernels.motion.looks import passes, tell
-from vedette.kernels.motion.panes import Sheet, has_been, lower_bounds, sheet_of
+from vedette.kernels.motion.panes import has_been, lower_bounds, no_sheet, sheet_of
 from vedette.kernels.motion.rows import add_row, find
 from vedette.kernels.motion.scores import NOTHING, WIDER, bounds, measured
 from vedette.kernels.motion.tables import (
@@ -46,13 +47,18 @@ from vedette.kernels.motion.tables import (
     WAITING,
     World,
 )
+from vedette.kernels.motion.vicinity import latest_step, near
 from vedette.kernels.nearest import id_less
+
+AGAIN = -1
+GROWTH = 1.25  # of a reach that held too few
+AHEAD = 4  # so many times those that are wanted are scored before the others are looked at
 
 
 @jit
 def rank_due(w: World, tau: int) -> int:
     """Look at all patterns with a score that are due at tau: DONE, or RECALL or ROOM for what must be seen to first."""
-    sheet = sheet_of(w, tau)
+    sheet, is_laid = no_sheet(), False
     for s in range(len(w.patterns) - 1):
         pattern = w.patterns[s]
         if pattern.every == 0 or not pattern.has_score or pattern.due != tau:
@@ -60,7 +66,19 @@ def rank_due(w: World, tau: int) -> int:
         if pattern.started == NEVER:
             pattern.started = tau
         w.counts[PHASE] = 0 if pattern.started == tau else 1
-        state = _rank(w, sheet, s, tau)
+        w.counts[ASKED] = 0
+        limit = _limit(w, s, tau)
+        if w.counts[ASKED] > 0:
+            return RECALL
+        state, reach = AGAIN, _first_reach(w, s, limit)
+        while state == AGAIN:
+            is_told, who, low = _few(w, s, tau, reach)
+            if not is_told:
+                if not is_laid:
+                    sheet, is_laid = sheet_of(w, tau), True
+                who, low = lower_bounds(w, sheet, s, tau, reach)
+            state = _rank(w, s, tau, reach, limit, who, low)
+            reach = min(limit, max(GROWTH * reach, w.trail.side))
         w.counts[PHASE] = 1
         if state != DONE:
             return state
@@ -68,15 +86,18 @@ def rank_due(w: World, tau: int) -> int:
 
 
 @jit
-def _rank(w: World, sheet: Sheet, s: int, tau: int) -> int:
-    """Look at a pattern."""
-    w.counts[ASKED] = 0
+def _rank(w: World, s: int, tau: int, reach: float, limit: float, who: I64, low: F64) -> int:
+    """Look at a pattern; nobody but these scores no more than `reach`, and no less than that.
+
+    AGAIN if too few do, and more could do within the limit.
+    """
     choice = w.patterns[s].choice
     if choice == LOWEST:
-        chosen, scores = _lowest(w, sheet, s, tau)
+        chosen, scores = _lowest(w, s, tau, reach, who, low)
+        if len(chosen) < w.patterns[s].n and reach < limit and w.counts[ASKED] == 0:
+            return AGAIN
+        w.patterns[s].worst = scores[-1] if len(chosen) == w.patterns[s].n else math.inf
     else:
-        reach = w.patterns[s].limit if choice == AT_MOST else math.inf
-        who = _within_reach(w, sheet, s, tau, reach)[0]
         candidates = _candidates(w, s, tau, who, reach)
         chosen, scores = _best(w, s, tau, *candidates) if choice == HIGHEST else _within(w, s, tau, *candidates)
     if w.counts[ASKED] > 0:
@@ -96,12 +117,37 @@ def _rank(w: World, sheet: Sheet, s: int, tau: int) -> int:
 
 
 @jit
-def _within_reach(w: World, sheet: Sheet, s: int, tau: int, reach: float) -> tuple[I64, F64]:
-    """Objects that may be in the answer and score no more than `reach`, as far as that is easily seen; lower bounds."""
+def _limit(w: World, s: int, tau: int) -> float:
+    """Nobody who scores more is in the answer."""
+    choice = w.patterns[s].choice
+    if choice == AT_MOST:
+        return float(w.patterns[s].limit)
+    return _old_reach(w, s, tau) if choice == LOWEST else math.inf
+
+
+@folded
+def _first_reach(w: World, s: int, limit: float) -> float:
+    """How far to look first: of the lowest a little farther than was needed the last time."""
+    is_known = w.patterns[s].choice == LOWEST and w.patterns[s].is_free
+    return min(limit, GROWTH * float(w.patterns[s].worst)) if is_known else limit
+
+
+@jit
+def _few(w: World, s: int, tau: int, reach: float) -> tuple[bool, I64, F64]:
+    """Everybody who may be in the answer, with lower bounds, if that is easily told."""
     if not w.patterns[s].is_free:
         who = _by_rows(w, s, tau)
-        return who, np.zeros(len(who))
-    return lower_bounds(w, sheet, s, tau, reach)
+        return True, who, np.zeros(len(who))
+    if reach == math.inf:
+        return False, np.empty(0, np.int64), np.empty(0)
+    is_narrow, objects, leasts = near(w, s, tau, reach)
+    q, found = latest_step(w, s), 0
+    for i in range(len(objects)):
+        least = 0.0 if w.areas.steps[q].always else leasts[i]
+        if least <= reach and has_been(w, s, objects[i], tau):
+            objects[found], leasts[found] = objects[i], least
+            found += 1
+    return is_narrow, objects[:found], leasts[:found]
 
 
 @jit
@@ -163,16 +209,16 @@ def _score_bounds(w: World, s: int, o: int, tau: int, reach: float) -> tuple[flo
 
 
 @bare
-def score(w: World, s: int, o: int, tau: int) -> float:
-    """The score: the sum of the distances in the order of the steps; NOTHING without one."""
+def score(w: World, s: int, o: int, tau: int, limit: float) -> float:
+    """The score: the sum of the distances in the order of the steps; NOTHING without one, or beyond the limit."""
     total = 0.0
     for q in range(w.patterns[s].first, w.patterns[s + 1].first):
         step = w.areas.steps[q]
         if step.is_number:
             d = measured(w, o, q, max(tau - step.a, w.patterns[s].since), tau - step.b)
-            if d == NOTHING:
-                return NOTHING
             total += d
+            if d == NOTHING or total > limit:
+                return NOTHING
     return total
 
 
@@ -180,26 +226,26 @@ def score(w: World, s: int, o: int, tau: int) -> float:
 
 
 @jit
-def _lowest(w: World, sheet: Sheet, s: int, tau: int) -> tuple[I64, F64]:
-    """The n lowest."""
-    reach = _old_reach(w, s, tau)
-    if w.counts[ASKED] > 0:
-        return np.empty(0, np.int64), np.empty(0)
-    who, low = _within_reach(w, sheet, s, tau, reach)
-    order = np.argsort(low)
-    who, low = who[order], low[order]
+def _lowest(w: World, s: int, tau: int, reach: float, who: I64, low: F64) -> tuple[I64, F64]:
+    """The n lowest: those with the lowest bounds tell what the others have to beat."""
+    wanted = w.patterns[s].n
     if reach == math.inf:
-        reach = _sure_reach(w, s, tau, who)
-    n = min(len(who), w.patterns[s].n)
-    best, scores = np.empty(n, np.int64), np.empty(n)
+        reach = _sure_reach(w, s, tau, who[np.argsort(low)])
+    best, scores = np.empty(min(len(who), wanted), np.int64), np.empty(min(len(who), wanted))
     found: Any = np.int64(0)
-    for i in range(len(who)):
-        if low[i] > reach or (found == w.patterns[s].n and low[i] > scores[found - 1]):
-            break
-        if passes(w, s, who[i]):
-            value = score(w, s, who[i], tau)
-            if value != NOTHING and w.counts[ASKED] == 0:
-                found = _insert(w, best, scores, found, who[i], value)
+    first = AHEAD * wanted
+    edge = np.partition(low, first)[first] if len(low) > first else math.inf
+    for turn in range(2):
+        bound = min(reach, scores[found - 1]) if found == wanted else reach
+        some = np.flatnonzero((low <= min(edge, bound)) if turn == 0 else ((low > edge) & (low <= bound)))
+        for i in some[np.argsort(low[some])]:
+            bound = min(reach, scores[found - 1]) if found == wanted else reach
+            if low[i] > bound:
+                break
+            if passes(w, s, who[i]):
+                value = score(w, s, who[i], tau, bound)
+                if value != NOTHING and w.counts[ASKED] == 0:
+                    found = _insert(w, best, scores, found, who[i], value)
     return best[:found], scores[:found]
 
 
@@ -212,7 +258,7 @@ def _old_reach(w: World, s: int, tau: int) -> float:
     while r >= 0:
         o = int(w.rows[r].object)
         if w.rows[r].member and has_been(w, s, o, tau) and passes(w, s, o) and matches(w, r, n):
-            value = score(w, s, o, tau)
+            value = score(w, s, o, tau, math.inf)
             if value != NOTHING:
                 found += 1
                 worst = max(worst, value)
@@ -254,7 +300,7 @@ def _within(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: 
             choice == ALL or (choice == AT_MOST and high[i] <= limit) or (choice == AT_LEAST and low[i] >= limit)
         )
         if not (is_known and r >= 0 and w.rows[r].member):
-            value = score(w, s, who[i], tau)
+            value = score(w, s, who[i], tau, math.inf)
             if value == NOTHING or (choice == AT_MOST and value > limit) or (choice == AT_LEAST and value < limit):
                 continue
         who[found], scores[found] = who[i], value
@@ -275,7 +321,7 @@ def _best(w: World, s: int, tau: int, who: I64, low: F64, high: F64, is_sure: B1
     for i in np.argsort(-high):
         if high[i] < reach or (found == w.patterns[s].n and high[i] < -scores[found - 1]):
             break
-        value = score(w, s, who[i], tau)
+        value = score(w, s, who[i], tau, math.inf)
         if value != NOTHING and w.counts[ASKED] == 0:
             found = _insert(w, best, scores, found, who[i], -value)
     for i in range(found):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from vedette.compiled import bare, folded
+from vedette.compiled import folded
 from vedette.kernels.motion.distances import distance
 from vedette.kernels.motion.tables import ASKED, BASE, NEVER, PAGED_T, PHASE, POINTS, READS, World
 from vedette.kernels.shapes import DISC
@@ -39,7 +39,7 @@ def _extent(w: World, k: int, q: int) -> tuple[float, float]:
     return max(0.0, d - r), d + r
 
 
-@bare
+@folded
 def bounds(w: World, q: int, k: int, low: int, high: int) -> tuple[float, float, bool, int]:
     """Bounds of what step q measures over [low, high], and whether there is an update for sure; (inf, ...): none.
 
@@ -71,7 +71,7 @@ def bounds(w: World, q: int, k: int, low: int, high: int) -> tuple[float, float,
     return any_low, (sure_high if is_sure else any_high), is_sure, begun
 
 
-@bare
+@folded
 def measured(w: World, o: int, q: int, low: int, high: int) -> float:
     """What step q measures over [low, high], NOTHING; of no worth if count[ASKED] says that boxes are to be read."""
     boxes, always = w.trail.boxes, w.areas.steps[q].always

@@ -44,8 +44,9 @@ FIRST_BEAT = -(1 << 40)  # in the agenda: beat g is FIRST_BEAT - g
 # By slot. `every` 0: no pattern. `entries`: so many sets of instants a row has. `condition`: a bit, or -1. `started`:
 # the first instant that was looked at, NEVER before it. Of patterns with a score: `due`: when they are looked at next;
 # `soonest`: so long after it happens an update may matter; `nearest`, `farthest`: the least a, the greatest b of what
-# is measured; `rows`: the first of their rows; `is_free`: any object can be an answer, whether it has a row or not;
-# `waits`: for the next update.
+# is measured; `rows`: the first of their rows; `worst`: of the lowest the n-th score, when they were looked at last, or
+# inf; `crowded`: a reach within which there are too many updates to look through, 0; `is_free`: any object can be an
+# answer, whether it has a row or not; `waits`: for the next update.
 PATTERN = np.dtype(
     [
         ("first", np.int64),
@@ -53,6 +54,8 @@ PATTERN = np.dtype(
         ("since", np.int64),
         ("limit", np.float64),
         ("n", np.int64),
+        ("worst", np.float64),
+        ("crowded", np.float64),
         ("entries", np.int64),
         ("condition", np.int64),
         ("started", np.int64),
@@ -162,13 +165,15 @@ BOX = np.dtype(
     align=True,
 )
 
-# A raw update in memory, and the number of the one before of the same object, -1.
+# A raw update in memory, the number of the one before of the same object, and of the one before in the same bucket of
+# places, -1.
 UPDATE = np.dtype(
     [
         ("t", np.int64),
         ("x", np.float64),
         ("y", np.float64),
         ("before", np.int64),
+        ("near", np.int64),
         ("object", np.int64),
     ],
     align=True,
@@ -228,10 +233,14 @@ class Trail(NamedTuple):
 
     A box lasts no longer than `pane`, and never over a multiple of it; 0: nothing is kept. `times`: of the updates in
     memory in the order of time, and of those that come next, then NEVER. Updates between two instants may stand in any
-    order, but for those of the same object.
+    order, but for those of the same object. `heads`: the newest update of each bucket of places, which are cells with
+    this `side`. `least`: scratch by object, all infinite.
     """
 
     pane: int
+    side: float
+    heads: I64
+    least: F64
     boxes: Table
     updates: Table
     times: I64

@@ -10,6 +10,7 @@ import numpy as np
 
 from vedette.compiled import folded, jit
 from vedette.kernels.motion.tables import BASE, BOXES, NEVER, UPDATES, Table, World
+from vedette.kernels.motion.vicinity import enter
 
 FAR_LON = 180.0  # a step over the antimeridian begins a box
 
@@ -25,6 +26,7 @@ def note(w: World, o: int, t: int, x: float, y: float) -> None:
     updates[u].x = x
     updates[u].y = y
     updates[u].object = o
+    enter(w, u)
     k = int(objects[o].box)
     updates[u].before = boxes[k].last if k >= 0 else -1
     if k >= 0 and t // w.trail.pane == boxes[k].begin // w.trail.pane:

@@ -33,7 +33,7 @@ CELLS_PER_AREA = 4  # along a side of a middling area
 MOST_ENTRIES = 1 << 25  # cells x steps
 MOST_WORDS = 1024  # of a seat, 8 kB; patterns beyond that are kept as rows
 AS_ROWS = -1
-FOUND = ("started", "due", "rows", "waits")  # what is found out of a pattern
+FOUND = ("started", "due", "rows", "waits", "worst")  # what is found out of a pattern
 
 
 @dataclass
@@ -275,6 +275,7 @@ class Book:
         record.limit, record.n, record.choice = plan.limit, plan.n, plan.choice
         record.condition = -1 if plan.condition is None else self.bits[plan.condition]
         record.started = record.due = NEVER
+        record.worst = math.inf
         record.has_score = record.waits = plan.has_score
         measured = [step for step in plan.steps if step.is_number]
         if measured:

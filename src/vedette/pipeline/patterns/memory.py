@@ -58,6 +58,7 @@ from vedette.kernels.motion.tables import (
     with_room,
 )
 from vedette.kernels.motion.trail import forget_boxes
+from vedette.kernels.motion.vicinity import enter_all
 from vedette.kernels.nearest import Ids
 from vedette.pipeline.patterns.beats import NO_BEATS, Layout, carry, no_seats, with_seats
 from vedette.pipeline.patterns.book import Tables
@@ -70,6 +71,7 @@ MOST_EVENTS = 1 << 18  # in one go, so that the cap holds
 FEWEST_BOXES, MOST_BOXES = 8, 32  # of an object that reports all the time
 SWEEP_SLACK = 4096
 MOST_RHYTHMS = 8  # with more, hardly anything happens between two instants
+CELLS_ACROSS, BUCKETS = 256, 1 << 16
 NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint8))
 
 
@@ -97,6 +99,9 @@ class Memory:
         self.count[FREE_SPAN], self.count[PAGED_T], self.count[PHASE] = -1, LONG_AGO, 1
         self.pages = Pages()
         self.times: I64 = np.full(64, NEVER, np.int64)
+        self.least: F64 = np.zeros(0)
+        self.side = 0.0  # of the cells that updates are found by; 0: not chosen yet
+        self.heads: I64 = np.full(BUCKETS, -1, np.int64)
         self._reach = self._pane = self._spare = self._doublings = 0
         self._recalled = _no_recall()
         self._swept = [0, 0, 0]  # rows, spans, boxes that the last sweeps left
@@ -145,6 +150,7 @@ class Memory:
             words = np.zeros((len(self.objects), self.words.shape[1]), np.uint64)
             words[:n] = self.words
             self.words = words
+            self.least = np.full(len(self.objects), np.inf)
             self.seen = np.full((len(self.objects), SEEN), -1, np.int32)
             self.seen_until = np.zeros((len(self.objects), SEEN), np.int64)
 
@@ -153,6 +159,8 @@ class Memory:
         told: list[Table] = []
         if words.shape[1] < self.words.shape[1]:
             words = np.pad(words, ((0, 0), (0, self.words.shape[1] - words.shape[1])))
+        if self._pane and self.side == 0.0 and len(x):
+            self._choose_side(x, y)
         size = min(MOST_EVENTS, max(1, self.cap // 2))
         for start in range(0, max(1, len(t)), size):
             part = slice(start, start + size)
@@ -201,7 +209,7 @@ class Memory:
             self.cells,
             self.beats,
             self.seats,
-            Trail(self._pane, self.boxes, self.updates, self.times, self._recalled),
+            Trail(self._pane, self.side, self.heads, self.least, self.boxes, self.updates, self.times, self._recalled),
             self.patterns,
             self.objects,
             self.rows,
@@ -273,6 +281,9 @@ class Memory:
         self._sweep(LONG_AGO)
         resident = int(self.count[UPDATES] - self.count[BASE])
         self.times = np.append(np.sort(self.updates.t[:resident]), NEVER)
+        if self._pane and resident:
+            self._choose_side(self.updates.x[:resident], self.updates.y[:resident])
+            enter_all(self.world())
 
     # ------------------------------------------------------------------------------------------ room
 
@@ -334,6 +345,11 @@ class Memory:
 
     # ----------------------------------------------------------------------------------------- trails
 
+    def _choose_side(self, x: F64, y: F64) -> None:
+        """Cells that most updates lie a few dozen of apart."""
+        wide = max(float(np.subtract(*np.quantile(v, (0.99, 0.01)))) for v in (x, y))
+        self.side = wide / CELLS_ACROSS if 0.0 < wide < np.inf else 1.0
+
     def _expect(self, t: I64) -> None:
         """Updates of these times come next."""
         resident = int(self.count[UPDATES] - self.count[BASE])
@@ -346,6 +362,8 @@ class Memory:
     def _clear_trail(self) -> None:
         """Nothing is measured any more."""
         self._pane = 0
+        self.side = 0.0
+        self.heads[:] = -1
         self.objects.box = -1
         self.boxes, self.updates = records(BOX, 64), records(UPDATE, 64)
         self.times = np.full(64, NEVER, np.int64)

@@ -1,4 +1,4 @@
-"""Lower bounds of scores by boxes, many objects at once: nobody within reach is missed, no bound is above the score."""
+"""Who may score no more than a reach, by boxes or by places: nobody is missed, and no bound is above the score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from vedette.kernels.motion.panes import LANES, lower_bounds, sheet_of
 from vedette.kernels.motion.ranks import score
-from vedette.kernels.motion.scores import NOTHING
+from vedette.kernels.motion.scores import NOTHING, measured
+from vedette.kernels.motion.tables import World
+from vedette.kernels.motion.vicinity import latest_step, near
 from vedette.lang import parse
 from vedette.model import Create, Pattern, Schema
 from vedette.pipeline.patterns.book import Book
@@ -81,24 +83,44 @@ def filled(kind: str, seed: int, panes: str) -> Memory:
     return memory
 
 
-@KINDS
-@given(
-    seed=st.integers(0, 1 << 30),
-    panes=st.sampled_from(["the same", "longer", "shorter"]),
-    reach=st.sampled_from([0.0, 5.0, 30.0, math.inf]),
-)
-def test_oracle_nobody_within_reach_is_missed(kind: str, seed: int, panes: str, reach: float) -> None:
+def asked(kind: str, seed: int, panes: str) -> World:
+    """The world at an instant at which both patterns are due."""
     memory = filled(kind, seed, panes)
-    if kind == "lonlat":
-        reach *= 111_000
     memory.patterns.due[:2] = END
-    world = memory.world()
+    return memory.world()
+
+
+SEEDS = {"seed": st.integers(0, 1 << 30), "panes": st.sampled_from(["the same", "longer", "shorter"])}
+METRES = {"planar": 1.0, "lonlat": 111_000.0}  # of a unit of the plane, or a degree
+
+
+@KINDS
+@given(**SEEDS, reach=st.sampled_from([0.0, 5.0, 30.0, math.inf]))
+def test_oracle_nobody_within_reach_is_missed(kind: str, seed: int, panes: str, reach: float) -> None:
+    world, reach = asked(kind, seed, panes), reach * METRES[kind]
     sheet = sheet_of(world, END)
     for s in range(2):
         who, low = lower_bounds(world, sheet, s, END, reach)
         bound = dict(zip(who.tolist(), low.tolist(), strict=True))
         assert len(bound) == len(who)
-        for o in range(len(memory.objects)):
-            exact = score(world, s, o, END) if memory.objects.box[o] >= 0 else NOTHING
+        for o in range(len(world.objects)):
+            exact = score(world, s, o, END, math.inf)
             if exact != NOTHING and exact <= reach:
                 assert bound[o] <= exact
+
+
+@KINDS
+@given(**SEEDS, reach=st.sampled_from([0.0, 1.0, 5.0, 20.0]))
+def test_oracle_nobody_in_the_vicinity_is_missed(kind: str, seed: int, panes: str, reach: float) -> None:
+    world, reach = asked(kind, seed, panes), reach * METRES[kind]
+    for s in range(2):
+        is_told, who, leasts = near(world, s, END, reach)
+        found = dict(zip(who.tolist(), leasts.tolist(), strict=True))
+        q = latest_step(world, s)
+        world.areas.steps.always[q] = False
+        step = world.areas.steps[q]
+        for o in range(len(world.objects)):
+            least = measured(world, o, q, max(END - step.a, 0), END - step.b)
+            if is_told and least != NOTHING and least <= reach:
+                assert found[o] == least
+        assert np.isinf(world.trail.least).all()
