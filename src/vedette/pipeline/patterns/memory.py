@@ -59,6 +59,7 @@ from vedette.kernels.motion.tables import (
 )
 from vedette.kernels.motion.trail import forget_boxes, index_updates
 from vedette.kernels.nearest import Ids
+from vedette.pipeline.cellar import Cellar, MemoryCellar
 from vedette.pipeline.patterns.beats import NO_BEATS, Layout, carry, no_seats, with_seats
 from vedette.pipeline.patterns.book import Tables
 from vedette.pipeline.patterns.pages import Pages
@@ -77,7 +78,7 @@ NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.
 class Memory:
     """The tables of a bucket."""
 
-    def __init__(self) -> None:
+    def __init__(self, cellar: Cellar | None = None) -> None:
         self.cap = CAP
         self.patterns, self.steps = records(PATTERN, 1), records(STEP, 0)
         self.areas: Areas | None = None
@@ -97,7 +98,7 @@ class Memory:
         self.seats = no_seats([], NO_BEATS, 0, 0)
         self.count: I64 = np.zeros(COUNTS, np.int64)
         self.count[FREE_SPAN], self.count[PAGED_T], self.count[PHASE] = -1, LONG_AGO, 1
-        self.pages = Pages()
+        self.pages = Pages(MemoryCellar() if cellar is None else cellar)
         self.side = 0.0  # of the cells that updates are found by; 0: not chosen yet
         self.heads: I64 = np.full(BUCKETS, -1, np.int64)
         self.pool: I64 = np.full(4, NEVER, np.int64)

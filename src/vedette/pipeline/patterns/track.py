@@ -33,7 +33,7 @@ class PatternTrack:
         self.home = home
         self.metrics: Mapping[str, int] = {}
         self.book = Book(home.setup.space, home.setup.schema)
-        self.memory = Memory()
+        self.memory = Memory(home.cellar)
         self._told: list[tuple[int, Table]] = []  # by qid
         self._commands: dict[int, list[dict[str, Any]]] = {}  # by query bucket
         self._bucket: dict[int, int] = {}  # the query bucket, by qid
@@ -87,7 +87,8 @@ class PatternTrack:
         self.metrics = self.memory.metrics()
         sent = self._letters()
         if not self.book.standing():  # nothing is known of anybody any more
-            self.book, self.memory = Book(self.home.setup.space, self.home.setup.schema), Memory()
+            self.memory.pages.clear()
+            self.book, self.memory = Book(self.home.setup.space, self.home.setup.schema), Memory(self.home.cellar)
         return sent
 
     def pinned(self) -> I32:
@@ -95,10 +96,10 @@ class PatternTrack:
         return self.memory.release(max(LONG_AGO, self._frontier - self.book.horizon))
 
     def save(self) -> dict[str, bytes]:
-        """The patterns; everything else; and each page of updates, which never changes."""
+        """The patterns, and everything else but the pages of updates, which are in the cellar."""
         if self._standing is None:
             self._standing = dump_standing(self.book)
-        return {"standing": self._standing, "columns": dump(self.book, self.memory), **self.memory.pages.sections()}
+        return {"standing": self._standing, "columns": dump(self.book, self.memory)}
 
     # ----------------------------------------------------------------------------------------- steps
 
