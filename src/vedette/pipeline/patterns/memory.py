@@ -66,7 +66,6 @@ from vedette.pipeline.patterns.pages import Pages
 
 Events: TypeAlias = tuple[I64, I32, F64, F64, B1, U64]  # time, slot, x, y, whether late, words
 
-CAP = 1 << 20  # updates in memory, of 40 bytes each
 MOST_EVENTS = 1 << 18  # in one go, so that the cap holds
 FEWEST_BOXES, MOST_BOXES = 8, 64  # of an object that reports all the time
 SWEEP_SLACK = 4096
@@ -78,8 +77,8 @@ NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.
 class Memory:
     """The tables of a bucket."""
 
-    def __init__(self, cellar: Cellar | None = None) -> None:
-        self.cap = CAP
+    def __init__(self, cellar: Cellar | None = None, cap: int = NEVER) -> None:
+        self.cap = cap  # updates in memory, of 40 bytes each
         self.patterns, self.steps = records(PATTERN, 1), records(STEP, 0)
         self.areas: Areas | None = None
         self.cells: Cells | None = None

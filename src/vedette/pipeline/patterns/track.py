@@ -33,7 +33,7 @@ class PatternTrack:
         self.home = home
         self.metrics: Mapping[str, int] = {}
         self.book = Book(home.setup.space, home.setup.schema)
-        self.memory = Memory(home.cellar)
+        self.memory = self._new_memory()
         self._told: list[tuple[int, Table]] = []  # by qid
         self._commands: dict[int, list[dict[str, Any]]] = {}  # by query bucket
         self._bucket: dict[int, int] = {}  # the query bucket, by qid
@@ -88,7 +88,7 @@ class PatternTrack:
         sent = self._letters()
         if not self.book.standing():  # nothing is known of anybody any more
             self.memory.pages.clear()
-            self.book, self.memory = Book(self.home.setup.space, self.home.setup.schema), Memory(self.home.cellar)
+            self.book, self.memory = Book(self.home.setup.space, self.home.setup.schema), self._new_memory()
         return sent
 
     def pinned(self) -> I32:
@@ -102,6 +102,9 @@ class PatternTrack:
         return {"standing": self._standing, "columns": dump(self.book, self.memory)}
 
     # ----------------------------------------------------------------------------------------- steps
+
+    def _new_memory(self) -> Memory:
+        return Memory(self.home.cellar, self.home.setup.resident_updates)
 
     def _advance(self, end: int) -> None:
         """All instants before `end`."""
