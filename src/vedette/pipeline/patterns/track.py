@@ -7,6 +7,7 @@ the updates behind them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +41,7 @@ class PatternTrack:
         self._leaving: list[Table] = []  # members of patterns that go at the tick of the next segment
         self._span = 0  # slots that were seen
         self._frontier = LONG_AGO
+        self._counted: Counter[str] = Counter()  # in this step
         self._standing: bytes | None = None  # the patterns as they were saved last, until some come or go
         if sections:
             self._standing = sections["standing"]
@@ -60,7 +62,10 @@ class PatternTrack:
                 self._farewell(change.entry.qid, c)
             self._command(change, c, sequence)
         self._standing = None
-        self._set_tables()
+        if self.book.standing():
+            self._set_tables()
+        else:
+            self._forget_everything()
 
     def follow(self, segment: Segment) -> None:
         """What happened; timeouts do not matter here."""
@@ -84,12 +89,9 @@ class PatternTrack:
         """The letters of the step."""
         self._advance(frontier)
         self._frontier = frontier
-        self.metrics = self.memory.metrics()
-        sent = self._letters()
-        if not self.book.standing():  # nothing is known of anybody any more
-            self.memory.pages.clear()
-            self.book, self.memory = Book(self.home.setup.space, self.home.setup.schema), self._new_memory()
-        return sent
+        self._count()
+        self.metrics, self._counted = self._counted, Counter()
+        return self._letters()
 
     def pinned(self) -> I32:
         """Objects of which something is known."""
@@ -155,10 +157,19 @@ class PatternTrack:
 
     def _set_tables(self) -> None:
         memory, book = self.memory, self.book
-        if book.standing():
-            book.lay_grid()
-            memory.set_tables(book.tables(memory.patterns), book.words_wide, book.reach)
-            memory.begin_anew()
+        book.lay_grid()
+        memory.set_tables(book.tables(memory.patterns), book.words_wide, book.reach)
+        memory.begin_anew()
+
+    def _count(self) -> None:
+        for name, count in self.memory.metrics().items():
+            self._counted[name] += count
+
+    def _forget_everything(self) -> None:
+        """No pattern stands: nothing is known of anybody any more, and no instant is asked."""
+        self._count()
+        self.memory.pages.clear()
+        self.book, self.memory = Book(self.home.setup.space, self.home.setup.schema), self._new_memory()
 
     def _learn_ids(self) -> None:
         """Ids by slot, to settle ties."""
