@@ -34,7 +34,13 @@ class StoreCellar:
 
     def __init__(self, pages: Pages, piece_bytes: int) -> None:
         self.has_changed = False
-        self._pages, self._piece_bytes = pages, piece_bytes
+        self._open: Pages | None = pages
+        self._piece_bytes = piece_bytes
+
+    @property
+    def _pages(self) -> Pages:
+        assert self._open is not None, "the step is over"
+        return self._open
 
     def put(self, name: str, data: bytes) -> None:
         """Write a value."""
@@ -63,6 +69,10 @@ class StoreCellar:
         while self._pages.containsKey(_key(name, i)):
             self._pages.removeKey(_key(name, i))
             i += 1
+
+    def close(self) -> None:
+        """The step is over: a station that is kept holds nothing of its task."""
+        self._open = None
 
 
 def _key(name: str, piece: int) -> tuple[str]:

@@ -90,10 +90,11 @@ class StageProcessor(StatefulProcessor):
         parcels = [pair for frame in rows for pair in zip(frame["kind"], frame["payload"], strict=True)]
         name = (self.brief.run, self.stage, number)
         kept = self._take(name, number)
-        cellar = StoreCellar(self._pages, PAGE_BYTES)  # a kept station had one of a task that is over
+        cellar = StoreCellar(self._pages, PAGE_BYTES)  # a kept station has one of a task that is over
         kept.station.cellar = cellar
         out = kept.station.step(parcels)
         self._keep(name, kept, cellar)
+        cellar.close()
         yield from frames(out)
 
     def _take(self, name: tuple[str, str, int], number: int) -> _Kept:
