@@ -37,6 +37,7 @@ class Story:
     timeout: int | None = None
     late: Literal["apply", "drop"] = "apply"
     max_ahead: int | None = None
+    resident_updates: int = 1 << 20
 
     @property
     def tick(self) -> int:

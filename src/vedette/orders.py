@@ -20,6 +20,8 @@ from vedette.model import Schema, Statement
 from vedette.pipeline.duration import TimeLength, read_duration
 from vedette.space import Space, planar
 
+RESIDENT_UPDATES = 1 << 20
+
 
 class Orders:
     """What to watch, and how: `vedette.Watch` is these orders and the ways to carry them out."""
@@ -35,6 +37,7 @@ class Orders:
         max_ahead: TimeLength | None = None,
         regions: int | None = None,
         buckets: int | None = None,
+        resident_updates: int = RESIDENT_UPDATES,
         tables: Mapping[str, Any] | None = None,
         columns: Mapping[str, str] | None = None,
     ) -> None:
@@ -45,6 +48,11 @@ class Orders:
                 continue  # as many as suit the engine
             if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 4096:
                 raise ConfigError(f"{option}: expected a whole number from 1 to 4096, found {count!r}")
+        if isinstance(resident_updates, bool) or not isinstance(resident_updates, int) or resident_updates < 1:
+            raise ConfigError(
+                f"resident_updates: expected a whole number from 1 on, found {resident_updates!r}; "
+                f"leave it out for {RESIDENT_UPDATES:,} in each bucket"
+            )
         self.space = space if space is not None else planar()
         self.lateness = read_duration(lateness, "lateness")
         self.timeout = None if timeout is None else read_duration(timeout, "timeout")
@@ -54,6 +62,7 @@ class Orders:
         self.late: Literal["apply", "drop"] = late
         self.regions = regions
         self.buckets = buckets
+        self.resident_updates = resident_updates
         self.columns = dict(columns or {})
         self.tables = {name.lower(): _collected(table) for name, table in (tables or {}).items()}
         self.statements: list[Statement] = []

@@ -72,6 +72,7 @@ def watch_of(story: Story, buckets: int = 1, regions: int = 1) -> vd.Watch:
         max_ahead=length(story.max_ahead),
         buckets=buckets,
         regions=regions,
+        resident_updates=story.resident_updates,
     )
 
 

@@ -19,8 +19,10 @@ from hypothesis import strategies as st
 import vedette as vd
 from tests.engine import seeded
 from tests.engine.drive import table, watch_of
+from tests.paged_stories import paged_story, small_pages
 from tests.strategies import EVERYTHING, Story, stories
 from vedette.pipeline.assemble import Assemble, Changes
+from vedette.pipeline.cellar import MemoryCellar
 from vedette.pipeline.messages import Letter, MoveColumns
 from vedette.pipeline.participate import Participate
 from vedette.pipeline.setup import Setup
@@ -68,9 +70,7 @@ def plain(value: Any) -> Any:
         return [plain(v) for v in value]
     if isinstance(value, dict):
         # restored patterns take nothing for known, and look at more
-        return {
-            name: plain(v) for name, v in value.items() if not str(name).startswith(("pattern_points", "pattern_reads"))
-        }
+        return {name: plain(v) for name, v in value.items() if not str(name).startswith("pattern_")}
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, pa.Array):
@@ -114,8 +114,8 @@ class TwinRun(LocalRun):
         saved = type(self).saved_before
         if self.stage is Track:
             self._tracks = [
-                Twins(t, lambda s, b=b: Track.load(setup, b, empty, s), saved)  # type: ignore[misc]
-                for b, t in enumerate(self._tracks)
+                Twins(t, lambda s, b=b, c=c: Track.load(setup, b, empty, s, MemoryCellar(c.values)), saved)  # type: ignore[misc]
+                for b, (t, c) in enumerate(zip(self._tracks, self._cellars, strict=True))
             ]
         elif self.stage is Participate:
             self._regions = [
@@ -166,6 +166,14 @@ def test_example_a_longer_stream_with_queries_that_come_and_go(stage: type, kind
     ]
     batches = [(rows, commands[n % 8 // 2] if n in (1, 3, 5, 7) else []) for n, (rows, _) in enumerate(story.batches)]
     play_with_twins(replace(story, batches=batches), stage, set(range(len(batches) + 1)), 2, 3)
+
+
+@KINDS
+def test_example_updates_in_pages(kind: str) -> None:
+    """Each copy has a cellar as it was when it was restored, and goes on with it alone."""
+    story = paged_story(kind, 2, ticks=40)
+    with small_pages():
+        play_with_twins(story, Track, set(range(1, len(story.batches), 2)), 2, 1)
 
 
 def test_example_a_ball_in_the_slot_of_another() -> None:

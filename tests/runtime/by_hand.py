@@ -41,15 +41,50 @@ STAGES: tuple[type[Any], ...] = (TrackStation, RegionStation, AnswerStation)
 COUNTS = ("updates", "late", "late_applied", "duplicates")
 
 
+class Values(dict[str, bytes]):
+    """What a state store holds of the cellar of a key, whatever becomes of stations; counts what is read."""
+
+    reads = 0
+
+
+class Visit:
+    """The cellar as a station may use it in one step. Whoever uses it wrongly, or later, hears of it."""
+
+    def __init__(self, values: Values) -> None:
+        self._values: Values | None = values
+
+    @property
+    def values(self) -> Values:
+        assert self._values is not None, "the step is over"
+        return self._values
+
+    def put(self, name: str, data: bytes) -> None:
+        assert name not in self.values, f"{name} is put twice"
+        self.values[name] = data
+
+    def get(self, name: str) -> bytes:
+        assert name in self.values, f"{name} is read and not there"
+        self.values.reads += 1
+        return self.values[name]
+
+    def drop(self, name: str) -> None:
+        assert name in self.values, f"{name} is dropped and not there"
+        del self.values[name]
+
+    def close(self) -> None:
+        self._values = None
+
+
 @dataclass
 class Cluster:
-    """Stations by stage and key, with the sections that a state store would hold."""
+    """Stations by stage and key, with the sections and the values of cellars that a state store would hold."""
 
     brief: Brief
     chance: random.Random
     forgets: float = 0.0
     stations: dict[tuple[int, int], Station] = field(default_factory=dict)
     store: dict[tuple[int, int], Sections] = field(default_factory=dict)
+    cellars: dict[tuple[int, int], Values] = field(default_factory=lambda: defaultdict(Values))
 
     def batch(self, parcels: Iterable[Parcel]) -> dict[str, list[bytes]]:
         """One micro-batch through all stages; what comes out, by kind."""
@@ -72,8 +107,10 @@ class Cluster:
             if self.store.get(place):
                 self.stations[place].load(self.store[place])
         station = self.stations[place]
+        station.cellar = visit = Visit(self.cellars[place])
         out = station.step(parcels)
         self.store[place] = station.save()
+        visit.close()
         if station.is_final:
             del self.stations[place]
         return out

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import oracle
-from tests.engine.drive import play
+from tests.engine.drive import expect, play
+from tests.paged_stories import paged_story, small_pages
 from tests.pattern_stories import pattern_stories
 from tests.runtime.by_hand import play_by_hand
 from tests.strategies import EVERYTHING, Story, stories
@@ -34,6 +38,24 @@ def test_agrees_triggers(kind: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_agrees_patterns(kind: str, data: st.DataObject) -> None:
     assert_agrees(data.draw(pattern_stories(kind, wanted=EVERYTHING)), data)
+
+
+@KINDS
+@one_in(20)
+@given(data=st.data())
+def test_agrees_updates_in_pages(kind: str, data: st.DataObject) -> None:
+    story = replace(data.draw(pattern_stories(kind, wanted=EVERYTHING)), resident_updates=data.draw(st.integers(1, 4)))
+    with small_pages():
+        assert_agrees(story, data)
+
+
+@KINDS
+def test_agrees_pages_of_a_longer_stream(kind: str) -> None:
+    """Stations forget at every second step, and ends come in between that more input makes void."""
+    story = paged_story(kind, 3, ticks=60)
+    with small_pages():
+        there = play_by_hand(story, random.Random(7), buckets=2, regions=2, forgets=0.5)
+    oracle.assert_same_changes(there.changes, expect(story))
 
 
 def assert_agrees(story: Story, data: st.DataObject) -> None:

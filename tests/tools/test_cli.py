@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 from vedette.cli import app
 from vedette.cli.options import parse_map, parse_span
 from vedette.lang import parse
+from vedette.pipeline.patterns.memory import Memory
 from vedette.space import planar
 
 SQL = """\
@@ -209,6 +210,27 @@ def test_recovers_with_a_checkpoint(place: Path) -> None:
     assert vedette(*command, "--lateness", "5", "--overwrite").exit_code == 0
 
 
+def test_recovers_with_fewer_updates_in_memory(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (place / "q.sql").write_text("CREATE PATTERN p AS DIST (5, 5) BETWEEN 2 AND 1 AGO LOWEST 1 EVERY 1;")
+    caps: list[int] = []
+    page_out = Memory._page_out
+
+    def watched(memory: Memory) -> None:
+        caps.append(memory.cap)
+        page_out(memory)
+
+    monkeypatch.setattr(Memory, "_page_out", watched)
+    command = ["run", "q.sql", "--input", "in.csv", "--batch-rows", "2"]
+    assert vedette(*command, "--output", "whole").exit_code == 0
+    assert set(caps) == {1 << 20}
+    for resident in (1, 3, 2):
+        caps.clear()
+        again = vedette(*command, "--output", "out", "--checkpoint", "cp", "--resident-updates", resident)
+        assert again.exit_code == 0, again.output
+        assert set(caps) == {resident}
+        assert changes(place / "out") == changes(place / "whole") != []
+
+
 def test_example_run_refuses_to_overwrite(place: Path) -> None:
     command = ["run", "q.sql", "--input", "in.csv", "--output", "out"]
     assert vedette(*command).exit_code == 0
@@ -243,6 +265,7 @@ def test_example_run_refuses_to_overwrite(place: Path) -> None:
         (["run", "q.sql", "--input", "in.csv", "--output", "o", "--map", "oid"], 2, "NAME=COLUMN"),
         (["run", "q.sql", "--input", "in.csv", "--output", "o", "--map", "oid=id"], 1, "no column 'id'"),
         (["run", "q.sql", "--input", "in.csv", "--output", "o", "--regions", "0"], 2, "regions"),
+        (["run", "q.sql", "--input", "in.csv", "--output", "o", "--resident-updates", "0"], 2, "resident-updates"),
         (["check", "in.csv"], 1, "in.csv:1:1"),
         (["generate", "--out", "q.sql"], 1, "is a file"),
         (["generate", "--out", "g", "--objects", "-1"], 2, "objects"),

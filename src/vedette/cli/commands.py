@@ -90,6 +90,10 @@ def run(
     buckets: Annotated[
         int | None, typer.Option(help="Parts into which objects and queries are cut; if left out as above.", min=1)
     ] = None,
+    resident_updates: Annotated[
+        int,
+        typer.Option(help="Updates in memory, in each bucket, for patterns with DIST; older ones lie in state.", min=1),
+    ] = 1 << 20,
     batch_files: Annotated[int, typer.Option(help="Files in a micro-batch.", min=1)] = 1,
     batch_rows: Annotated[
         int | None, typer.Option(help="Cut micro-batches at so many rows (local engine).", min=1)
@@ -124,8 +128,8 @@ def run(
     run_job(
         Job(
             queries, source, output, kind, space, _bounds(bounds), 0 if wait is None else wait, parse_span(timeout),
-            late, parse_span(max_ahead), regions, buckets, batch_files, batch_rows, checkpoint, engine, master,
-            commands, parse_map(renames or ()), parse_tables(table or ()), overwrite, quiet,
+            late, parse_span(max_ahead), regions, buckets, resident_updates, batch_files, batch_rows, checkpoint,
+            engine, master, commands, parse_map(renames or ()), parse_tables(table or ()), overwrite, quiet,
         )
     )  # fmt: skip
 

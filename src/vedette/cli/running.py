@@ -20,6 +20,7 @@ from vedette.connectors.files import peek_columns
 from vedette.connectors.protocol import Run
 from vedette.errors import ConfigError, VedetteError
 from vedette.lang import parse
+from vedette.orders import RESIDENT_UPDATES
 from vedette.pipeline.intake import bind
 from vedette.runtime.local import local
 from vedette.space import Space, lonlat, planar
@@ -44,6 +45,7 @@ class Job:
     max_ahead: int | str | None = None
     regions: int | None = None
     buckets: int | None = None
+    resident_updates: int = RESIDENT_UPDATES
     batch_files: int = 1
     batch_rows: int | None = None
     checkpoint: Path | None = None
@@ -119,6 +121,7 @@ def _watch(job: Job, space: Space, text: str, tables: dict[str, Any]) -> Watch:
         max_ahead=job.max_ahead,
         regions=job.regions,
         buckets=job.buckets,
+        resident_updates=job.resident_updates,
         tables=tables,
         columns=job.columns,
     )

@@ -18,6 +18,7 @@ import pyarrow as pa
 from vedette.kernels.arrays import B1, F64, I32, I64
 from vedette.kernels.trace import Tracks
 from vedette.pipeline.catalogue import Catalogue, Change
+from vedette.pipeline.cellar import Cellar
 from vedette.pipeline.messages import Letter
 from vedette.pipeline.rows import Rows
 from vedette.pipeline.setup import Setup
@@ -61,6 +62,7 @@ class Home(Protocol):
     setup: Setup
     bucket: int
     catalogue: Catalogue
+    cellar: Cellar  # of the whole bucket; `TrackPart.save` may still put values into it
     first: int | None  # the first tick of the bucket's objects that was closed
 
     @property

@@ -16,7 +16,11 @@ from vedette.space import Space
 
 @dataclass(frozen=True)
 class Setup:
-    """Times are in ticks of the stream. `timeout`, `max_ahead` None: never. `landmarks`: some places of the stream."""
+    """Times are in ticks of the stream. `timeout`, `max_ahead` None: never. `landmarks`: some places of the stream.
+
+    `resident_updates`: how many updates a bucket keeps in memory for what patterns measure, before they go to pages. It
+    decides memory and speed, never an answer, and may be another one when a run goes on.
+    """
 
     space: Space
     schema: Schema
@@ -26,6 +30,7 @@ class Setup:
     late: Literal["apply", "drop"]
     buckets: int
     regions: Regions
+    resident_updates: int
     landmarks: F64 = field(default_factory=lambda: np.zeros((0, 2)))
 
     @property

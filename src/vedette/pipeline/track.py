@@ -32,6 +32,7 @@ from vedette.model.places import insides, with_insides
 from vedette.pipeline import state
 from vedette.pipeline.ball_index import BallIndex
 from vedette.pipeline.catalogue import Catalogue, Change, Entry
+from vedette.pipeline.cellar import Cellar, MemoryCellar
 from vedette.pipeline.dispatch import Dispatch, Happenings, in_time_order
 from vedette.pipeline.focals import FocalTable
 from vedette.pipeline.last_rows import LastRows
@@ -66,11 +67,12 @@ class _Arrivals:
 
 
 class Track:
-    """One bucket of objects."""
+    """One bucket of objects. `cellar`: where parts keep what need not be in memory; it is no part of the sections."""
 
-    def __init__(self, setup: Setup, bucket: int, empty: Rows) -> None:
+    def __init__(self, setup: Setup, bucket: int, empty: Rows, cellar: Cellar | None = None) -> None:
         self.setup = setup
         self.bucket = bucket
+        self.cellar: Cellar = MemoryCellar() if cellar is None else cellar
         self.frontier = BEFORE_TIME
         self.greatest = BEFORE_TIME
         self.catalogue = Catalogue(setup.space, setup.schema, setup.buckets)
@@ -489,7 +491,10 @@ class Track:
     # ------------------------------------------------------------------------------------ save and load
 
     def save(self) -> dict[str, bytes]:
-        """Everything that the next step needs: "standing" is the same object until a statement acts."""
+        """Everything that the next step needs: "standing" is the same object until a statement acts.
+
+        What lies in the cellar belongs to it; parts may put more there now.
+        """
         if self._standing is None:
             self._standing = state.encode("track standing", VERSION, self.catalogue.dump(), {})
         slots = np.flatnonzero(self._ids.is_live(self._ids.span)).astype(np.int32)
@@ -528,10 +533,12 @@ class Track:
         return {"standing": self._standing, "columns": columns, **sections_of(self._parts)}
 
     @classmethod
-    def load(cls, setup: Setup, bucket: int, empty: Rows, saved: dict[str, bytes]) -> Track:
-        """The bucket again."""
+    def load(
+        cls, setup: Setup, bucket: int, empty: Rows, saved: dict[str, bytes], cellar: Cellar | None = None
+    ) -> Track:
+        """The bucket again, with the cellar that it had; nothing is read from that."""
         meta, a = state.decode("track", VERSION, saved["columns"])
-        self = cls(setup, bucket, empty)
+        self = cls(setup, bucket, empty, cellar)
         self.frontier, self.greatest, self._sequence = meta["frontier"], meta["greatest"], meta["sequence"]
         self._waiting = [(c, s, _load(data, setup.space)) for c, s, data in meta["waiting"]]
         self._standing = saved["standing"]

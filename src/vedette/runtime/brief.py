@@ -84,6 +84,7 @@ def setup_of(orders: Orders, intake: Intake, buckets: int, regions: Regions, lan
         orders.late,
         buckets,
         regions,
+        orders.resident_updates,
         np.zeros((0, 2)) if landmarks is None else landmarks,
     )
 

@@ -19,6 +19,7 @@ from vedette.model import Statement
 from vedette.orders import Orders
 from vedette.pipeline import state
 from vedette.pipeline.assemble import Assemble
+from vedette.pipeline.cellar import MemoryCellar
 from vedette.pipeline.intake import AHEAD, Intake, bind
 from vedette.pipeline.messages import BEFORE_TIME
 from vedette.pipeline.outcome import changes_table
@@ -29,7 +30,7 @@ from vedette.pipeline.setup import Setup, cut, landmarks_of
 from vedette.pipeline.track import Track
 from vedette.runtime.brief import setup_of
 
-VERSION = 4
+VERSION = 5
 POSTED = ("text", "kind", "name")
 SAMPLE = 20_000  # positions that the cut into regions follows
 
@@ -66,6 +67,7 @@ class LocalRun:
         self._posted: list[Posted] = []
         self._amended: list[Statement] = []
         self._intake: Intake | None = None
+        self._cellars: list[MemoryCellar] = []  # of the tracks
         self._tracks: list[Track] = []
         self._regions: list[Participate] = []
         self._answers: list[Assemble] = []
@@ -110,7 +112,8 @@ class LocalRun:
         assert self._intake is not None
         empty = self._intake.empty()
         kind = self._intake.oid_type
-        self._tracks = [Track(setup, b, empty) for b in range(setup.buckets)]
+        self._cellars = [MemoryCellar() for _ in range(setup.buckets)]
+        self._tracks = [Track(setup, b, empty, cellar) for b, cellar in enumerate(self._cellars)]
         self._regions = [Participate(setup, r, kind) for r in range(setup.regions.size)]
         self._answers = [Assemble(setup, kind) for _ in range(setup.buckets)]
 
@@ -173,6 +176,7 @@ class LocalRun:
         stages: Sequence[Track | Participate | Assemble] = [*self._tracks, *self._regions, *self._answers]
         saved = [stage.save() for stage in stages]
         meta["sections"] = [list(sections) for sections in saved]
+        meta["cellars"] = [list(cellar.values) for cellar in self._cellars]
         arrays: dict[str, Any] = {
             "source": pa.array([intake.source.serialize().to_pybytes()], pa.binary()),
             "axis": regions.axis,
@@ -181,6 +185,9 @@ class LocalRun:
             "landmarks": setup.landmarks,
             **{f"posted.{n}": pa.array([getattr(p, n) for p in self._posted], pa.string()) for n in POSTED},
             "stages": pa.array([data for sections in saved for data in sections.values()], pa.large_binary()),
+            "cellars": pa.array(
+                [data for cellar in self._cellars for data in cellar.values.values()], pa.large_binary()
+            ),
         }
         return state.encode("local", VERSION, meta, arrays)
 
@@ -199,10 +206,12 @@ class LocalRun:
         self.watch.bind(intake.schema)
         regions = Regions(meta["regions"], a["axis"], a["cut"], a["child"])
         setup = setup_of(self.watch, intake, self._buckets, regions, a["landmarks"])
+        values = (each.as_py() for each in a["cellars"])
+        self._cellars = [MemoryCellar({name: next(values) for name in names}) for names in meta["cellars"]]
         sections = (each.as_py() for each in a["stages"])
         stages = [{name: next(sections) for name in names} for names in meta["sections"]]
         empty, kind, b = intake.empty(), intake.oid_type, setup.buckets
-        self._tracks = [Track.load(setup, i, empty, stages[i]) for i in range(b)]
+        self._tracks = [Track.load(setup, i, empty, stages[i], self._cellars[i]) for i in range(b)]
         rest = stages[b:]
         self._regions = [Participate.load(setup, r, kind, rest[r]) for r in range(meta["regions"])]
         self._answers = [Assemble.load(setup, kind, s) for s in rest[meta["regions"] :]]

@@ -2,7 +2,8 @@
 
 A parcel is (key, kind, payload): the key names one station of the next stage, the kind says what the bytes are. A
 station takes all parcels of a batch for its key, in any order, and gives parcels for the next stage; between batches it
-is a few binary sections (`save`, `load`). Nothing here knows Spark: tests drive stations by hand.
+is a few binary sections (`save`, `load`) and what lies in its cellar. Nothing here knows Spark: tests drive stations by
+hand.
 
     updates ─ pack ─► TrackStation ─► RegionStation ─► AnswerStation ─► changes, late, rejects, refused, metrics
     commands ────────┘
@@ -28,6 +29,7 @@ from vedette.model import Statement
 from vedette.pipeline import state
 from vedette.pipeline.assemble import Assemble
 from vedette.pipeline.catalogue import remember
+from vedette.pipeline.cellar import Cellar, Door, MemoryCellar, Overlay
 from vedette.pipeline.intake import AHEAD
 from vedette.pipeline.messages import BEFORE_TIME, RegionMessage
 from vedette.pipeline.outcome import changes_table
@@ -68,6 +70,7 @@ class Station(Protocol):
     """One key of one stage."""
 
     is_final: bool  # the last step ended with the punctuation: the station is spent, `save` tells how it was before
+    cellar: Cellar  # where values beside the sections lie; whoever has a store sets it before each `step`
 
     def load(self, sections: Sections) -> None:
         """Go on from saved sections."""
@@ -76,7 +79,10 @@ class Station(Protocol):
         """Take the (kind, payload) of a batch, give parcels for the next stage."""
 
     def save(self) -> Sections:
-        """All that is needed to go on; a section that did not change is the same object as before."""
+        """All that is needed to go on; a section that did not change is the same object as before.
+
+        The values in the cellar belong to it. More may be put there by this call.
+        """
 
 
 # ------------------------------------------------------------------------------------------------ pack
@@ -120,9 +126,19 @@ class TrackStation:
         self.brief, self.key, self.is_final = brief, key, False
         self._before: Sections = {}
         self._empty = brief.intake.empty()
-        self._track = Track(brief.setup, key, self._empty)
+        self._door = Door(MemoryCellar())
+        self._track = Track(brief.setup, key, self._empty, self._door)
         self._is_cut = brief.regions == 1
         self._orders = b""
+
+    @property
+    def cellar(self) -> Cellar:
+        """The cellar of the stage: the same values at every step, perhaps by another way."""
+        return self._door.leads_to
+
+    @cellar.setter
+    def cellar(self, cellar: Cellar) -> None:
+        self._door.leads_to = cellar
 
     def load(self, sections: Sections) -> None:
         """Go on; refuses a state that was made with another number of buckets or regions."""
@@ -138,7 +154,7 @@ class TrackStation:
         self._is_cut = meta["is_cut"]
         _prepare(brief)
         setup = replace(brief.setup, regions=regions, landmarks=a["landmarks"])
-        self._track = Track.load(setup, self.key, self._empty, sections)
+        self._track = Track.load(setup, self.key, self._empty, sections, self._door)
         self._orders = sections["orders"]
 
     def save(self) -> Sections:
@@ -160,6 +176,7 @@ class TrackStation:
             out += self._advance(arrivals, commands)
         if ends:
             self._before, self.is_final = self.save(), True
+            self.cellar = Overlay(self.cellar)  # what is put and dropped from here on is not kept either
             out += self._advance([], [])
             out += [(home, END, payload) for payload in ends if self.key == 0]
         return out
@@ -281,6 +298,7 @@ class RegionStation:
 
     def __init__(self, brief: Brief, key: int) -> None:
         self.brief, self.key, self.is_final = brief, key, False
+        self.cellar: Cellar = MemoryCellar()  # nothing is put there
         self._before: Sections = {}
         self._saved: Sections = {}
         self._stage: Participate | None = None
@@ -331,6 +349,7 @@ class AnswerStation:
 
     def __init__(self, brief: Brief, key: int) -> None:
         self.brief, self.key, self.is_final = brief, key, False
+        self.cellar: Cellar = MemoryCellar()  # nothing is put there
         self._before: Sections = {}
         self._stage = Assemble(brief.setup, brief.intake.oid_type)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,21 @@ def in_step(spark: SparkSession, folder: Path, kind: str) -> DataFrame:
 def play_on_spark(spark: SparkSession, story: Story, folder: Path, *, buckets: int, regions: int) -> Played:
     """All batches through one streaming query."""
     lay_out(story, folder)
+    return _played(story, go_on(spark, story, folder, buckets=buckets, regions=regions))
+
+
+def play_in_two(spark: SparkSession, stories: tuple[Story, Story], folder: Path, *, buckets: int) -> Played:
+    """The batches of the first, then those of the second with whatever else differs, over one checkpoint."""
+    first, second = stories
+    lay_out(first, folder)
+    batches = go_on(spark, first, folder, buckets=buckets, regions=1)
+    lay_out(replace(second, batches=[*first.batches, *second.batches]), folder)
+    batches += go_on(spark, second, folder, buckets=buckets, regions=1)
+    return _played(second, batches)
+
+
+def go_on(spark: SparkSession, story: Story, folder: Path, *, buckets: int, regions: int) -> list[list[dict[str, Any]]]:
+    """What comes out of the batches that lie there and were not taken yet, by batch."""
     watch = watch_of(story, buckets, regions)
     tagged: dict[int, list[Any]] = {}
 
@@ -60,7 +76,7 @@ def play_on_spark(spark: SparkSession, story: Story, folder: Path, *, buckets: i
         query.processAllAvailable()
     finally:
         query.stop()
-    return _played(story, [tagged[n] for n in sorted(tagged)])
+    return [tagged[n] for n in sorted(tagged)]
 
 
 def _played(story: Story, batches: list[list[dict[str, Any]]]) -> Played:
@@ -78,7 +94,7 @@ def _played(story: Story, batches: list[list[dict[str, Any]]]) -> Played:
     late = [json.loads(row["row"]) for rows in by_kind["late"] for row in rows]
     rejects = [{**json.loads(row["row"]), "reason": row["reason"]} for rows in by_kind["reject"] for row in rows]
     counts = [dict(row["metrics"]) for rows in by_kind["metrics"] for row in rows]
-    totals: dict[str, Any] = {name: sum(c.get(name, 0) for c in counts) for name in COUNTS}
+    totals: dict[str, Any] = {name: sum(c.get(name, 0) for c in counts) for name in (*COUNTS, "pattern_pages")}
     totals |= {"changes": sum(map(len, feeds)), "rejects": len(rejects), "batches": len(batches)}
     totals["frontier"] = max((c["frontier"] for c in counts if "frontier" in c), default=None)
     return Played(feeds, pa.Table.from_pylist(late), pa.Table.from_pylist(rejects), totals)

@@ -62,7 +62,8 @@ def lay_out(folder: Path, files: int, seed: int, *, ticks: int = 3, rows: int = 
         pq.write_table(pa.Table.from_pylist(part, SCHEMA), folder / f"{n:03d}.parquet")
 
 
-OPTIONS = ("--lateness", "3", "--timeout", "20", "--max-ahead", "60", "--quiet")
+# Hardly any update of a pattern stays in memory: pages are written and dropped with every file, and read back.
+OPTIONS = ("--lateness", "3", "--timeout", "20", "--max-ahead", "60", "--resident-updates", "9", "--quiet")
 
 
 # -------------------------------------------------------------------------------------------- processes

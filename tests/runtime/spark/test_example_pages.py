@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,18 +11,21 @@ import pandas as pd
 import pytest
 
 import vedette as vd
+from vedette.pipeline.cellar import Cellar
 from vedette.runtime.spark import processor
 from vedette.runtime.spark.keys import key_values
 from vedette.runtime.spark.processor import PAGE_BYTES, StageProcessor
 
 
 class Store:
-    """State variables of one key, as Spark has them, that count writes."""
+    """State variables of one key, as Spark has them, that count writes and reads."""
 
     def __init__(self) -> None:
         self.head: tuple[str] | None = None
         self.pages: dict[str, bytes] = {}
         self.written: list[str] = []
+        self.read: list[str] = []
+        self.task = 0
 
     def getValueState(self, name: str, schema: str) -> Any:  # noqa: N802 (Spark's names)
         store = self
@@ -39,15 +43,21 @@ class Store:
         return Head()
 
     def getMapState(self, name: str, key: str, value: str) -> Any:  # noqa: N802
-        store = self
+        store, task = self, self.task
 
         class Pages:
             def getValue(self, key: tuple[str]) -> tuple[bytes] | None:  # noqa: N802
+                assert task == store.task, "the task is over"
+                store.read.append(key[0])
                 return (store.pages[key[0]],) if key[0] in store.pages else None
 
             def updateValue(self, key: tuple[str], value: tuple[bytes]) -> None:  # noqa: N802
+                assert task == store.task, "the task is over"
                 store.pages[key[0]] = value[0]
                 store.written.append(key[0])
+
+            def containsKey(self, key: tuple[str]) -> bool:  # noqa: N802
+                return key[0] in store.pages
 
             def removeKey(self, key: tuple[str]) -> None:  # noqa: N802
                 del store.pages[key[0]]
@@ -56,10 +66,11 @@ class Store:
 
 
 class Notebook:
-    """A station whose state is what it was told last; `load`s are counted."""
+    """A station whose state is what it was told last, and a value in its cellar; `load`s are counted."""
 
     loads = 0
     is_final = False
+    cellar: Cellar
 
     def __init__(self, brief: Any, key: int) -> None:
         self.sections: dict[str, bytes] = {"text": b""}
@@ -75,8 +86,17 @@ class Notebook:
         told = [(0, "was", self.sections["text"])]
         for kind, payload in parcels:
             self.is_final = kind == "end"
-            if not self.is_final:
+            if kind == "text":
                 self.sections = {"text": payload}
+            elif kind == "put":
+                self.cellar.put("x", payload)
+            elif kind == "get":
+                told = [(0, "is", self.cellar.get("x"))]
+            elif kind == "drop":
+                self.cellar.drop("x")
+            elif kind == "fail":
+                self.cellar.put("y", payload)
+                raise RuntimeError("the task fails")
         return told
 
 
@@ -93,6 +113,7 @@ def store() -> Store:
 
 def tell(store: Store, payload: bytes, kind: str = "text") -> bytes:
     """One batch in a new task; what the station knew before."""
+    store.task += 1
     stage = StageProcessor("track", _Brief(), Notebook)  # type: ignore[arg-type]
     stage.init(store)  # type: ignore[arg-type]
     frame = pd.DataFrame({"kind": [kind], "payload": [payload]})
@@ -139,6 +160,60 @@ def test_example_the_end_is_not_kept(store: Store) -> None:
     tell(store, b"one")
     assert tell(store, b"", "end") == b"one"
     assert tell(store, b"two") == b"one"
+
+
+@pytest.mark.parametrize("length", [0, 1, PAGE_BYTES - 9, PAGE_BYTES - 8, PAGE_BYTES - 7, 3 * PAGE_BYTES - 8])
+def test_example_values_of_a_cellar_in_pieces(store: Store, length: int) -> None:
+    value = random.Random(length).randbytes(length)
+    tell(store, b"one")
+    tell(store, value, "put")
+    pieces = [name for name in store.pages if name.startswith("cellar/")]
+    assert len(pieces) == -(-(length + 8) // PAGE_BYTES)
+    assert tell(store, b"", "get") == value
+    store.read.clear()
+    tell(store, b"", "drop")
+    assert store.read == []
+    assert list(store.pages) == ["text/0"]
+    with pytest.raises(vd.StateError, match="incomplete"):
+        tell(store, b"", "get")
+
+
+def test_example_a_cellar_is_read_when_it_is_asked_for(store: Store) -> None:
+    """Neither when the station is restored, nor when it is saved; and it is found by whoever has the station now."""
+    tell(store, b"one")
+    tell(store, b"a value", "put")
+    for kept in (True, False):
+        if not kept:
+            processor._kept.clear()
+        store.read.clear()
+        tell(store, b"two")
+        assert [name for name in store.read if name.startswith("cellar/")] == []
+        assert tell(store, b"", "get") == b"a value"
+        assert [name for name in store.read if name.startswith("cellar/")] == ["cellar/x/0"]
+
+
+def test_example_a_step_that_fails_leaves_nothing_in_the_cellar(store: Store) -> None:
+    """Spark drops what the task has written; the station is not kept, and the value can be put again."""
+    tell(store, b"one")
+    before = (store.head, dict(store.pages))
+    with pytest.raises(RuntimeError):
+        tell(store, b"half", "fail")
+    store.head, store.pages = before[0], dict(before[1])
+    assert not processor._kept
+    tell(store, b"whole", "put")
+    assert tell(store, b"", "get") == b"whole"
+    assert Notebook.loads == 1
+
+
+def test_example_a_station_that_has_only_used_its_cellar_is_another(store: Store) -> None:
+    """A batch that only puts a value is undone: whoever kept the station after it does not know what is there."""
+    tell(store, b"one")
+    before = (store.head, dict(store.pages))
+    tell(store, b"a value", "put")
+    assert store.head != before[0]
+    store.head, store.pages = before
+    tell(store, b"two")
+    assert Notebook.loads == 1
 
 
 def test_example_a_state_with_a_page_missing_or_of_another_format_is_refused(store: Store) -> None:

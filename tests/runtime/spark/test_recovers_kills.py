@@ -85,7 +85,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def expected(place: Path) -> Parts:
     """What the local engine says of the same files."""
     here = Place(place)
-    result = CliRunner().invoke(app, here.words("local", "--engine", "local"))
+    result = CliRunner().invoke(app, here.words("local", "--engine", "local", "--resident-updates", 1 << 20))
     assert result.exit_code == 0, result.output
     found = contents(here.output("local"))
     assert parts_of(here.output("local")) == list(range(FILES)), "a batch without changes shows nothing"

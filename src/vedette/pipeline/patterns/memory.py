@@ -60,13 +60,13 @@ from vedette.kernels.motion.tables import (
 from vedette.kernels.motion.trail import forget_boxes
 from vedette.kernels.motion.vicinity import enter_all
 from vedette.kernels.nearest import Ids
+from vedette.pipeline.cellar import Cellar, MemoryCellar
 from vedette.pipeline.patterns.beats import NO_BEATS, Layout, carry, no_seats, with_seats
 from vedette.pipeline.patterns.book import Tables
 from vedette.pipeline.patterns.pages import Pages
 
 Events: TypeAlias = tuple[I64, I32, F64, F64, B1, U64]  # time, slot, x, y, whether late, words
 
-CAP = 1 << 20  # updates in memory, of 40 bytes each
 MOST_EVENTS = 1 << 18  # in one go, so that the cap holds
 FEWEST_BOXES, MOST_BOXES = 8, 32  # of an object that reports all the time
 SWEEP_SLACK = 4096
@@ -78,8 +78,8 @@ NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.
 class Memory:
     """The tables of a bucket."""
 
-    def __init__(self) -> None:
-        self.cap = CAP
+    def __init__(self, cellar: Cellar | None = None, cap: int = NEVER) -> None:
+        self.cap = cap  # updates in memory, of 56 bytes each
         self.patterns, self.steps = records(PATTERN, 1), records(STEP, 0)
         self.areas: Areas | None = None
         self.cells: Cells | None = None
@@ -97,7 +97,7 @@ class Memory:
         self.seats = no_seats([], NO_BEATS, 0, 0)
         self.count: I64 = np.zeros(COUNTS, np.int64)
         self.count[FREE_SPAN], self.count[PAGED_T], self.count[PHASE] = -1, LONG_AGO, 1
-        self.pages = Pages()
+        self.pages = Pages(MemoryCellar() if cellar is None else cellar)
         self.times: I64 = np.full(64, NEVER, np.int64)
         self.least: F64 = np.zeros(0)
         self.side = 0.0  # of the cells that updates are found by; 0: not chosen yet

@@ -1,22 +1,20 @@
 """Updates beyond memory, in pages that never change: each is written once, and read back when a box asks for it.
 
 In: updates in time order. Out: pages of updates by (object, time), so that what an object did in a while stands on one
-page; and the updates behind some boxes again. A page is bytes until it is asked for; a few are kept
-open. Where the bytes lie is the business of whoever runs the stage: a page may be a value that is fetched when it is
-called (`Fetch`).
+page; and the updates behind some boxes again. The pages lie in the cellar of the bucket; here are the directory to
+them and a few pages that were opened lately.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
-from typing import TypeAlias
 
 import numpy as np
 
 from vedette.kernels.arrays import I64
 from vedette.kernels.motion.tables import LONG_AGO, UPDATE, Recalled, Table, records
 from vedette.pipeline import state
+from vedette.pipeline.cellar import Cellar
 
 VERSION = 1
 PAGE_ROWS = 8192
@@ -25,15 +23,13 @@ FIELDS = ("t", "x", "y", "object")
 # Of the directory, a row a page: its number; the first and last time; the first and last object.
 NUMBER, FIRST_T, LAST_T, FIRST_OBJECT, LAST_OBJECT = range(5)
 
-Fetch: TypeAlias = Callable[[], bytes]
-
 
 class Pages:
     """All pages of a bucket, and the directory to them."""
 
-    def __init__(self) -> None:
+    def __init__(self, cellar: Cellar) -> None:
+        self._cellar = cellar
         self.directory: I64 = np.zeros((0, 5), np.int64)
-        self.data: dict[int, bytes] = {}
         self.fetched = 0  # how often a page was opened
         self._next = 0
         self._open: OrderedDict[int, Table] = OrderedDict()
@@ -48,9 +44,8 @@ class Pages:
         updates = updates[np.lexsort((updates.t, updates.object))]
         for start in range(0, len(updates), PAGE_ROWS):
             page = updates[start : start + PAGE_ROWS]
-            self.data[self._next] = state.encode(
-                "page", VERSION, {}, {name: np.ascontiguousarray(page[name]) for name in FIELDS}
-            )
+            columns: state.Arrays = {name: np.ascontiguousarray(page[name]) for name in FIELDS}
+            self._cellar.put(_name(self._next), state.encode("page", VERSION, {}, columns))
             ends = (page.object[0], page.object[-1])
             row = np.array([[self._next, page.t.min(), page.t.max(), *ends]], np.int64)
             self.directory = np.concatenate((self.directory, row))
@@ -83,7 +78,7 @@ class Pages:
         gone = self.directory[:, LAST_T] < horizon
         if gone.any():
             for number in self.directory[gone, NUMBER].tolist():
-                del self.data[number]
+                self._cellar.drop(_name(number))
                 self._open.pop(number, None)
             self.directory = self.directory[~gone]
 
@@ -94,7 +89,7 @@ class Pages:
     def _opened(self, number: int) -> Table:
         if number not in self._open:
             self.fetched += 1
-            _, arrays = state.decode("page", VERSION, self.data[number])
+            _, arrays = state.decode("page", VERSION, self._cellar.get(_name(number)))
             page = records(UPDATE, len(arrays["t"]))
             for name in FIELDS:
                 page[name] = arrays[name]
@@ -104,18 +99,18 @@ class Pages:
         self._open.move_to_end(number)
         return self._open[number]
 
-    def sections(self) -> dict[str, bytes]:
-        """The pages, each a section of its own."""
-        return {f"page.{number}": self.data[number] for number in self.directory[:, NUMBER].tolist()}
-
     def dump(self) -> tuple[int, I64]:
         """The directory, and the number of the next page."""
         return self._next, self.directory
 
-    def load(self, following: int, directory: I64, sections: dict[str, bytes]) -> None:
-        """The pages again; they stay bytes."""
+    def load(self, following: int, directory: I64) -> None:
+        """The directory again; the pages stay where they are."""
         self._next, self.directory = following, directory
-        self.data = {number: sections[f"page.{number}"] for number in directory[:, NUMBER].tolist()}
+
+
+def _name(number: int) -> str:
+    """What a page is called in the cellar."""
+    return f"PATTERN/page.{number}"
 
 
 def _last_begun(objects: I64, begin: I64, of: I64, t: I64) -> I64:

@@ -1,7 +1,7 @@
 """The patterns of a bucket and its memory as sections, and back.
 
-"standing": the patterns as SQL; "columns": everything that updates change; "page.N": updates beyond memory. Cells and
-areas are worked out anew; the agenda is filled from what rows and patterns are due at.
+"standing": the patterns as SQL; "columns": everything that updates change, the directory of pages included. Cells and
+areas are worked out anew; the agenda is filled from what rows and patterns are due at. Pages lie in the cellar.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from vedette.pipeline import state
 from vedette.pipeline.patterns.book import FOUND, Book
 from vedette.pipeline.patterns.memory import Memory
 
-VERSION = 3
+VERSION = 4
 
 
 def dump_standing(book: Book) -> bytes:
@@ -95,7 +95,7 @@ def load(book: Book, memory: Memory, sections: dict[str, bytes]) -> int:
     meta, a = state.decode("patterns", VERSION, sections["columns"])
     book.grid = None if meta["grid"] is None else Grid(*meta["grid"])
     memory.count[:] = a["count"]
-    memory.pages.load(meta["following"], a["directory"], sections)
+    memory.pages.load(meta["following"], a["directory"])
     memory.rows, memory.sets, memory.spans = _table(ROW, "rows", a), _table(SET, "sets", a), _table(SPAN, "spans", a)
     memory.boxes, memory.updates = _table(BOX, "boxes", a), _table(UPDATE, "updates", a)
     memory.make_room(meta["span"])

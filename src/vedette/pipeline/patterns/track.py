@@ -7,6 +7,7 @@ the updates behind them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -33,13 +34,14 @@ class PatternTrack:
         self.home = home
         self.metrics: Mapping[str, int] = {}
         self.book = Book(home.setup.space, home.setup.schema)
-        self.memory = Memory()
+        self.memory = self._new_memory()
         self._told: list[tuple[int, Table]] = []  # by qid
         self._commands: dict[int, list[dict[str, Any]]] = {}  # by query bucket
         self._bucket: dict[int, int] = {}  # the query bucket, by qid
         self._leaving: list[Table] = []  # members of patterns that go at the tick of the next segment
         self._span = 0  # slots that were seen
         self._frontier = LONG_AGO
+        self._counted: Counter[str] = Counter()  # in this step
         self._standing: bytes | None = None  # the patterns as they were saved last, until some come or go
         if sections:
             self._standing = sections["standing"]
@@ -60,7 +62,10 @@ class PatternTrack:
                 self._farewell(change.entry.qid, c)
             self._command(change, c, sequence)
         self._standing = None
-        self._set_tables()
+        if self.book.standing():
+            self._set_tables()
+        else:
+            self._forget_everything()
 
     def follow(self, segment: Segment) -> None:
         """What happened; timeouts do not matter here."""
@@ -84,23 +89,24 @@ class PatternTrack:
         """The letters of the step."""
         self._advance(frontier)
         self._frontier = frontier
-        self.metrics = self.memory.metrics()
-        sent = self._letters()
-        if not self.book.standing():  # nothing is known of anybody any more
-            self.book, self.memory = Book(self.home.setup.space, self.home.setup.schema), Memory()
-        return sent
+        self._count()
+        self.metrics, self._counted = self._counted, Counter()
+        return self._letters()
 
     def pinned(self) -> I32:
         """Objects of which something is known."""
         return self.memory.release(max(LONG_AGO, self._frontier - self.book.horizon))
 
     def save(self) -> dict[str, bytes]:
-        """The patterns; everything else; and each page of updates, which never changes."""
+        """The patterns, and everything else but the pages of updates, which are in the cellar."""
         if self._standing is None:
             self._standing = dump_standing(self.book)
-        return {"standing": self._standing, "columns": dump(self.book, self.memory), **self.memory.pages.sections()}
+        return {"standing": self._standing, "columns": dump(self.book, self.memory)}
 
     # ----------------------------------------------------------------------------------------- steps
+
+    def _new_memory(self) -> Memory:
+        return Memory(self.home.cellar, self.home.setup.resident_updates)
 
     def _advance(self, end: int) -> None:
         """All instants before `end`."""
@@ -151,10 +157,19 @@ class PatternTrack:
 
     def _set_tables(self) -> None:
         memory, book = self.memory, self.book
-        if book.standing():
-            book.lay_grid()
-            memory.set_tables(book.tables(memory.patterns), book.words_wide, book.reach)
-            memory.begin_anew()
+        book.lay_grid()
+        memory.set_tables(book.tables(memory.patterns), book.words_wide, book.reach)
+        memory.begin_anew()
+
+    def _count(self) -> None:
+        for name, count in self.memory.metrics().items():
+            self._counted[name] += count
+
+    def _forget_everything(self) -> None:
+        """No pattern stands: nothing is known of anybody any more, and no instant is asked."""
+        self._count()
+        self.memory.pages.clear()
+        self.book, self.memory = Book(self.home.setup.space, self.home.setup.schema), self._new_memory()
 
     def _learn_ids(self) -> None:
         """Ids by slot, to settle ties."""

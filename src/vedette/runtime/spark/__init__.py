@@ -6,6 +6,7 @@ In: a DataFrame of updates (and one of commands). Out: a DataFrame of changes, i
     keys.py        which key goes to which partition
     packing.py     DataFrames to parcels, parcels to DataFrames
     processor.py   a station as a stateful processor: state in pages, decoded state kept in the worker
+    cellar.py      values beside the state, read one by one
     worker.py      what keeps a Python worker fast
     chain.py       the plan: pack, track, participate, assemble
     pieces.py      a bounded list of files as a source that ends with a punctuation

@@ -3,7 +3,8 @@
 The state of a key is a few named sections of bytes, cut into pages; after a batch only pages that differ are written.
 Decoding a state is dear, so a worker keeps the stations it has worked with. Spark may give the next batch of a key to
 any worker, run a batch again, or run it twice: a kept station is used only if its token, drawn anew at every write, is
-the one in the state store.
+the one in the state store. What a station keeps in its cellar lies beside the pages, and is neither read when the
+station is restored nor kept with it.
 
 Spark opens a processor in a driver process of its own too, once per stage and start, only to ask for its state
 variables. So the brief travels closed, and what brings the kernels along is loaded at the first batch.
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from vedette.errors import StateError
+from vedette.runtime.spark.cellar import StoreCellar
 from vedette.runtime.spark.keys import key_values
 from vedette.runtime.spark.worker import settle
 
@@ -88,8 +90,11 @@ class StageProcessor(StatefulProcessor):
         parcels = [pair for frame in rows for pair in zip(frame["kind"], frame["payload"], strict=True)]
         name = (self.brief.run, self.stage, number)
         kept = self._take(name, number)
+        cellar = StoreCellar(self._pages, PAGE_BYTES)  # a kept station has one of a task that is over
+        kept.station.cellar = cellar
         out = kept.station.step(parcels)
-        self._keep(name, kept)
+        self._keep(name, kept, cellar)
+        cellar.close()
         yield from frames(out)
 
     def _take(self, name: tuple[str, str, int], number: int) -> _Kept:
@@ -112,11 +117,11 @@ class StageProcessor(StatefulProcessor):
             station.load(sections)
         return _Kept(head["token"], station, sections, 0.0)
 
-    def _keep(self, name: tuple[str, str, int], kept: _Kept) -> None:
+    def _keep(self, name: tuple[str, str, int], kept: _Kept, cellar: StoreCellar) -> None:
         sections = kept.station.save()
         changed = [self._write(s, kept.sections.get(s), data) for s, data in sections.items()]
         changed += [self._write(s, data, b"") for s, data in kept.sections.items() if s not in sections]
-        if any(changed) or not kept.token:
+        if any(changed) or cellar.has_changed or not kept.token:
             kept.token = uuid.uuid4().hex
             lengths = {section: len(data) for section, data in sections.items()}
             self._head.update((json.dumps({"token": kept.token, "format": FORMAT, "sections": lengths}),))
