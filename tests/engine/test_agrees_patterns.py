@@ -17,6 +17,9 @@ from tests.paged_stories import MEASURED, paged_story, small_pages
 from tests.pattern_stories import pattern_stories
 from tests.strategies import Story, Wanted
 from tests.trigger_stories import one_in
+from vedette.pipeline import state
+from vedette.pipeline.cellar import MemoryCellar
+from vedette.pipeline.patterns import memory, pages, saving
 
 KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
 STREAM = Wanted(timeouts=True, commands=True, timestamps=True, max_rows=40)
@@ -83,4 +86,34 @@ def test_pages_are_read_back(kind: str, saves: bool) -> None:
         played = play(story, buckets=2, saved_before=lambda n: saves and n % 2 == 1)
     assert played.totals["pattern_pages"] > 100
     assert {change.query for change in played.changes} == {f"m{n}" for n in range(len(MEASURED))}
+    oracle.assert_same_changes(played.changes, expect(story))
+
+
+@KINDS
+def test_updates_are_written_once(kind: str) -> None:
+    """Saved after every batch, updates that all stay in memory are put into pages once, and read from there."""
+    story = paged_story(kind, 5)
+    written: list[tuple[int, int]] = []
+    put = MemoryCellar.put
+
+    def counted(cellar: MemoryCellar, name: str, data: bytes) -> None:
+        _, page = state.decode("page", pages.VERSION, data)
+        written.extend(zip(page["object"].tolist(), page["t"].tolist(), strict=True))
+        put(cellar, name, data)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(memory, "WRITTEN_AHEAD", 8)
+        patch.setattr(pages, "PAGE_ROWS", 16)
+        with patch.context() as counting:
+            counting.setattr(MemoryCellar, "put", counted)
+            run = vd.local(watch_of(story))
+            for rows, _ in story.batches:
+                run.feed(table(story, rows))
+                run.save()
+        (track,) = run._tracks
+        _, columns = state.decode("patterns", saving.VERSION, track.save()["PATTERN/columns"])
+        assert len(columns["updates.t"]) <= 8
+        assert len(set(written)) == len(written) > 100
+        played = play(story, saved_before=lambda n: True)
+    assert played.totals["pattern_pages"] > 10
     oracle.assert_same_changes(played.changes, expect(story))

@@ -1,7 +1,8 @@
 """What a bucket keeps of its objects: the table of hits, the agenda, trails for what is measured; the loop over them.
 
 In: tables of patterns (`book`), events in time order. Out: changes as records. Room is made when the loop asks for it;
-updates of trails beyond `cap` go to pages and are read back when the loop asks for those of some boxes.
+updates of trails beyond `cap` leave memory; they are in pages then, and read back when the loop asks for those of some
+boxes. What is saved now and then is written to pages ahead, so that an update is written once, and not with every save.
 Invariant: between calls, nothing that no instant can ask for is kept for longer than it takes to double.
 """
 
@@ -70,6 +71,7 @@ Events: TypeAlias = tuple[I64, I32, F64, F64, B1, U64]  # time, slot, x, y, whet
 MOST_EVENTS = 1 << 18  # in one go, so that the cap holds
 FEWEST_BOXES, MOST_BOXES = 8, 32  # of an object that reports all the time
 SWEEP_SLACK = 4096
+WRITTEN_AHEAD = 1 << 16  # updates that are saved again and again until they are so many
 MOST_RHYTHMS = 8  # with more, hardly anything happens between two instants
 CELLS_ACROSS, BUCKETS = 256, 1 << 16
 NO_IDS = Ids(True, np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, np.uint8))
@@ -98,6 +100,7 @@ class Memory:
         self.count: I64 = np.zeros(COUNTS, np.int64)
         self.count[FREE_SPAN], self.count[PAGED_T], self.count[PHASE] = -1, LONG_AGO, 1
         self.pages = Pages(MemoryCellar() if cellar is None else cellar)
+        self.written = 0  # updates before this one are in pages, those in memory, too
         self.times: I64 = np.full(64, NEVER, np.int64)
         self.least: F64 = np.zeros(0)
         self.side = 0.0  # of the cells that updates are found by; 0: not chosen yet
@@ -332,7 +335,6 @@ class Memory:
             is_old = self.updates.t[:resident] < horizon
             self._drop_updates(resident if is_old.all() else int(np.argmin(is_old)))
         self.pages.forget(horizon)
-        count[PAGED_T] = self.pages.last_t
 
     def _sweep(self, now: int) -> None:
         sweep(self.world(), now)
@@ -369,17 +371,37 @@ class Memory:
         self.times = np.full(64, NEVER, np.int64)
         self.count[[BOXES, UPDATES, BASE]] = 0
         self.count[PAGED_T] = LONG_AGO
+        self.written = 0
         self.pages.clear()
 
     def _page_out(self) -> None:
         """The older half of the updates leaves the memory, when there are more than the cap."""
-        resident = int(self.count[UPDATES] - self.count[BASE])
+        base, resident = int(self.count[BASE]), int(self.count[UPDATES] - self.count[BASE])
         if resident <= self.cap:
             return
         old = resident - self.cap // 2
-        self.pages.put(self.updates[:old])
-        self.count[PAGED_T] = self.pages.last_t
+        self._write(base + old)
+        self.count[PAGED_T] = max(int(self.count[PAGED_T]), int(self.updates.t[:old].max()))
         self._drop_updates(old)
+
+    def write_ahead(self) -> tuple[int, Table]:
+        """The number of the first update that is in no page, and all of those; few, if there were many."""
+        end = int(self.count[UPDATES])
+        if end - self._unwritten > min(WRITTEN_AHEAD, self.cap // 2):
+            self._write(end)
+        base = int(self.count[BASE])
+        return self._unwritten, self.updates[self._unwritten - base : end - base]
+
+    @property
+    def _unwritten(self) -> int:
+        return max(self.written, int(self.count[BASE]))
+
+    def _write(self, end: int) -> None:
+        """Put all updates before this one into pages that are not yet."""
+        first, base = self._unwritten, int(self.count[BASE])
+        if first < end:
+            self.pages.put(self.updates[first - base : end - base])
+            self.written = end
 
     def _drop_updates(self, old: int) -> None:
         resident = int(self.count[UPDATES] - self.count[BASE])

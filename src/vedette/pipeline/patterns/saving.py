@@ -18,6 +18,7 @@ from vedette.kernels.motion.tables import (
     BOXES,
     LONG_AGO,
     OBJECT,
+    PAGED_T,
     PATTERN,
     ROW,
     ROWS,
@@ -27,7 +28,6 @@ from vedette.kernels.motion.tables import (
     SPAN,
     SPAN_TOP,
     UPDATE,
-    UPDATES,
     Table,
     records,
     with_room,
@@ -53,9 +53,10 @@ def dump_standing(book: Book) -> bytes:
 
 def dump(book: Book, memory: Memory) -> bytes:
     """Everything else, but for the pages."""
-    count = memory.count
+    base, updates = memory.write_ahead()
+    count = memory.count.copy()
+    count[BASE], count[PAGED_T] = base, memory.pages.last_t
     following, directory = memory.pages.dump()
-    resident = int(count[UPDATES] - count[BASE])
     slots = np.flatnonzero(memory.objects.last > LONG_AGO).astype(np.int32)
     meta = {
         "grid": None if book.grid is None else list(book.grid),
@@ -63,10 +64,11 @@ def dump(book: Book, memory: Memory) -> bytes:
         "span": len(memory.objects),
         "following": following,
     }
-    seats = memory.seats._asdict()
+    seats = {name: column[: count[SEATS]] for name, column in memory.seats._asdict().items()}
     del seats["at"]  # that is in `object`
+    ring = seats.pop("ring")  # nearly all of it is zero
     arrays: dict[str, Any] = {
-        "count": count.copy(),
+        "count": count,
         "slots": slots,
         "words": memory.words[slots],
         "directory": directory,
@@ -75,8 +77,10 @@ def dump(book: Book, memory: Memory) -> bytes:
         **_columns("sets", memory.sets[: count[SETS]]),
         **_columns("spans", memory.spans[: count[SPAN_TOP]]),
         **_columns("boxes", memory.boxes[: count[BOXES]]),
-        **_columns("updates", memory.updates[:resident]),
-        **{f"seats.{name}": column[: count[SEATS]] for name, column in seats.items()},
+        **_columns("updates", updates),
+        **{f"seats.{name}": column for name, column in seats.items()},
+        "ring.at": np.flatnonzero(ring),
+        "ring.bits": ring[ring != 0],
         **{f"beats.{name}": np.ascontiguousarray(memory.beats.beat[name]) for name in ("due", "is_new")},
         **{f"patterns.{name}": np.ascontiguousarray(memory.patterns[name]) for name in FOUND},
     }
@@ -96,6 +100,7 @@ def load(book: Book, memory: Memory, sections: dict[str, bytes]) -> int:
     book.grid = None if meta["grid"] is None else Grid(*meta["grid"])
     memory.count[:] = a["count"]
     memory.pages.load(meta["following"], a["directory"])
+    memory.written = int(memory.count[BASE])
     memory.rows, memory.sets, memory.spans = _table(ROW, "rows", a), _table(SET, "sets", a), _table(SPAN, "spans", a)
     memory.boxes, memory.updates = _table(BOX, "boxes", a), _table(UPDATE, "updates", a)
     memory.make_room(meta["span"])
@@ -111,7 +116,10 @@ def load(book: Book, memory: Memory, sections: dict[str, bytes]) -> int:
         memory.set_tables(book.tables(patterns), book.words_wide, book.reach)
         for name in ("due", "is_new"):
             memory.beats.beat[name] = a[f"beats.{name}"]
-        memory.seats = Seats(memory.seats.at, *(a[f"seats.{name}"] for name in Seats._fields[1:]))
+        taken = {name: a[f"seats.{name}"] for name in Seats._fields if name not in ("at", "ring")}
+        ring = np.zeros((len(taken["object"]), memory.seats.ring.shape[1]), np.uint64)
+        ring.ravel()[a["ring.at"]] = a["ring.bits"]
+        memory.seats = Seats(at=memory.seats.at, ring=ring, **taken)
         memory.seats.at[memory.seats.object] = np.arange(len(memory.seats.object))
         memory.count[SEATS] = len(memory.seats.object)
         memory.restored()
