@@ -1,7 +1,7 @@
 """`vedette bench patterns`: what motion patterns cost, told ahead and from scratch, by steps, objects and history.
 
 Objects drive on a generated road network and report every 10 s; 100 patterns are asked every 2 minutes over windows
-that reach 20 minutes back. Patterns follow real trajectories, so that somebody matches. Measured is the loop of one
+that reach 40 minutes back. Patterns follow real trajectories, so that somebody matches. Measured is the loop of one
 bucket on one core: taking in the updates of two minutes and asking all patterns, after the windows have been filled.
 Beside it all windows are evaluated from scratch at the same instants, in plain numpy and in one compiled pass
 (`_scratch.py`); the answers must be the same.
@@ -35,7 +35,7 @@ from vedette.space import planar
 
 HERE = Path(__file__).resolve().parent
 DEFAULT_OUT = HERE.parent / "out" / "bench"
-TICK_S, EVERY_S, REACH_S, STEPS = 10, 120, 1200, 9
+TICK_S, EVERY_S, REACH_S, STEPS = 10, 120, 2400, 9
 CHECKED = (2, 5, 8)  # the steps at which everything is evaluated from scratch, too
 IN_NUMPY = 5  # patterns that plain numpy evaluates; its time is taken times as many as there are more
 LOWEST_N = 10

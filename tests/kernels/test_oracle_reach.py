@@ -87,6 +87,7 @@ def asked(kind: str, seed: int, panes: str) -> World:
     """The world at an instant at which both patterns are due."""
     memory = filled(kind, seed, panes)
     memory.patterns.due[:2] = END
+    memory.sheet = np.zeros(1 << 16)
     return memory.world()
 
 

@@ -17,7 +17,7 @@ from vedette.compiled import bare, folded, jit
 from vedette.kernels.arrays import F64, I64
 from vedette.kernels.grid import Grid, cell_of
 from vedette.kernels.motion.scores import SLACK_M, WIDER
-from vedette.kernels.motion.tables import LONG_AGO, NEVER, PHASE, POINTS, World
+from vedette.kernels.motion.tables import LONG_AGO, NEVER, PHASE, POINTS, SHEET, World
 from vedette.kernels.shapes import DISC
 from vedette.space import EARTH_RADIUS_M, RADIANS_PER_DEGREE, sphere_d2, unit_vector
 
@@ -58,7 +58,10 @@ def no_sheet() -> Sheet:
 
 @jit
 def sheet_of(w: World, tau: int) -> Sheet:
-    """The sheet for all patterns that are asked at tau and for which everybody may be an answer."""
+    """The sheet for all patterns that are asked at tau and for which everybody may be an answer.
+
+    If there is no room for it, count[SHEET] says how much is needed, and the sheet is empty.
+    """
     nearest, farthest, longest, latest = LONG_AGO, NEVER, LONG_AGO, NEVER
     for s in range(len(w.patterns) - 1):
         pattern = w.patterns[s]
@@ -72,7 +75,11 @@ def sheet_of(w: World, tau: int) -> Sheet:
     first = (tau - longest) // w.trail.pane
     panes = (tau - latest) // w.trail.pane - first + 1
     blocks = len(objects) // LANES
-    boxes = np.empty((blocks, panes, 4, LANES))
+    size = blocks * panes * 4 * LANES
+    w.counts[SHEET] = max(w.counts[SHEET], size)
+    if size > len(w.trail.sheet):
+        return no_sheet()
+    boxes = w.trail.sheet[:size].reshape((blocks, panes, 4, LANES))
     for side in range(4):
         boxes[:, :, side] = math.inf if side < 2 else -math.inf
     for i in range(len(objects)):

@@ -42,6 +42,7 @@ from vedette.kernels.motion.tables import (
     RECALL,
     ROOM,
     ROWS,
+    SHEET,
     TOLD,
     UPDATES,
     WAITING,
@@ -76,6 +77,8 @@ def rank_due(w: World, tau: int) -> int:
             if not is_told:
                 if not is_laid:
                     sheet, is_laid = sheet_of(w, tau), True
+                    if w.counts[SHEET] > len(w.trail.sheet):
+                        return ROOM
                 who, low = lower_bounds(w, sheet, s, tau, reach)
             state = _rank(w, s, tau, reach, limit, who, low)
             reach = min(limit, max(GROWTH * reach, w.trail.side))

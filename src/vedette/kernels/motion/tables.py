@@ -30,8 +30,8 @@ ALL, AT_MOST, AT_LEAST, LOWEST, HIGHEST = 0, 1, 2, 3, 4  # what a pattern choose
 # Cells of `count`.
 ROWS, SETS, SPANS, SPAN_TOP, FREE_SPAN, AGENDA, TOLD, UPDATES, BASE, PAGED_T, BOXES, ASKED, WAITING, PHASE = range(14)
 POINTS, READS = 14, 16  # two cells each: first instant, continuous phase
-SEATS = 18
-COUNTS = 19
+SEATS, SHEET = 18, 19
+COUNTS = 20
 DONE, RECALL, ROOM = 0, 1, 2  # why the loop ended
 
 # As plain numbers these arguments would have types of their own, and kernels would be compiled once for each of them;
@@ -234,13 +234,14 @@ class Trail(NamedTuple):
     A box lasts no longer than `pane`, and never over a multiple of it; 0: nothing is kept. `times`: of the updates in
     memory in the order of time, and of those that come next, then NEVER. Updates between two instants may stand in any
     order, but for those of the same object. `heads`: the newest update of each bucket of places, which are cells with
-    this `side`. `least`: scratch by object, all infinite.
+    this `side`. `least`: scratch by object, all infinite; `sheet`: room for the boxes of everybody.
     """
 
     pane: int
     side: float
     heads: I64
     least: F64
+    sheet: F64
     boxes: Table
     updates: Table
     times: I64

@@ -42,6 +42,7 @@ from vedette.kernels.motion.tables import (
     SEEN,
     SET,
     SETS,
+    SHEET,
     SPAN,
     SPANS,
     STEP,
@@ -93,6 +94,8 @@ class Memory:
         self.places: I32 = np.full(256, -1, np.int32)
         self.agenda, self.told = records(ENTRY, 64), records(CHANGE, 64)
         self.boxes, self.updates = records(BOX, 64), records(UPDATE, 64)
+        self._old_boxes = records(BOX, 0)  # room to put them in order
+        self.sheet: F64 = np.zeros(0)
         self.ids = NO_IDS
         self.layouts: list[Layout] = []
         self.beats = NO_BEATS
@@ -212,7 +215,7 @@ class Memory:
             self.cells,
             self.beats,
             self.seats,
-            Trail(self._pane, self.side, self.heads, self.least, self.boxes, self.updates, self.times, self._recalled),
+            self._trail(),
             self.patterns,
             self.objects,
             self.rows,
@@ -229,6 +232,10 @@ class Memory:
             self._spare,
             self._doublings,
         )
+
+    def _trail(self) -> Trail:
+        where = self.side, self.heads, self.least, self.sheet
+        return Trail(self._pane, *where, self.boxes, self.updates, self.times, self._recalled)
 
     def forget_pattern(self, s: int) -> None:
         """A pattern goes."""
@@ -305,6 +312,8 @@ class Memory:
         )
         if beats:
             self.seats = with_seats(self.seats, seats, seats + min(events, 1024) + 1)
+        if count[SHEET] > len(self.sheet):
+            self.sheet = np.zeros(int(1.25 * count[SHEET]))
         if self._pane:
             self.boxes = with_room(self.boxes, int(count[BOXES]) + min(events, 65536) + 1)
             self.updates = with_room(self.updates, int(count[UPDATES] - count[BASE]) + events + 1)
@@ -328,7 +337,11 @@ class Memory:
             return
         horizon = max(LONG_AGO, now - self._reach)
         if count[BOXES] > 1.25 * swept[2] + SWEEP_SLACK:
-            forget_boxes(self.world(), horizon, self.boxes[: count[BOXES]].copy())
+            if len(self._old_boxes) < count[BOXES]:
+                self._old_boxes = records(BOX, len(self.boxes))
+            old_boxes = self._old_boxes[: count[BOXES]]
+            old_boxes[:] = self.boxes[: count[BOXES]]
+            forget_boxes(self.world(), horizon, old_boxes)
             swept[2] = int(count[BOXES])
         resident = int(count[UPDATES] - count[BASE])
         if 2 * int(np.searchsorted(self.times[:resident], horizon)) > resident:
@@ -368,8 +381,9 @@ class Memory:
         self.heads[:] = -1
         self.objects.box = -1
         self.boxes, self.updates = records(BOX, 64), records(UPDATE, 64)
+        self._old_boxes, self.sheet = records(BOX, 0), np.zeros(0)
         self.times = np.full(64, NEVER, np.int64)
-        self.count[[BOXES, UPDATES, BASE]] = 0
+        self.count[[SHEET, BOXES, UPDATES, BASE]] = 0
         self.count[PAGED_T] = LONG_AGO
         self.written = 0
         self.pages.clear()
@@ -404,10 +418,12 @@ class Memory:
             self.written = end
 
     def _drop_updates(self, old: int) -> None:
+        """The first ones leave memory. Their room is used again, unless it is far too much: new room is dear."""
         resident = int(self.count[UPDATES] - self.count[BASE])
-        rest = records(UPDATE, max(256, len(self.updates) if 4 * resident > len(self.updates) else 2 * resident))
-        rest[: resident - old] = self.updates[old:resident]
-        self.updates = rest
+        rest = self.updates[old:resident]
+        if len(self.updates) > 8 * max(64, resident):
+            self.updates = with_room(records(UPDATE, 0), 2 * resident)
+        self.updates[: resident - old] = rest
         self.times[: len(self.times) - old] = self.times[old:].copy()
         self.count[BASE] += old
 
