@@ -27,14 +27,14 @@ def changes_table(parts: Sequence[Changes], intake: Intake) -> pa.Table:
     return pa.concat_tables(tables).take(pa.array(order))
 
 
-def changes_in_pieces(parts: Sequence[Changes], intake: Intake) -> Iterator[pa.Table]:
+def changes_in_pieces(parts: Sequence[Changes], intake: Intake, at_once: int = AT_ONCE) -> Iterator[pa.Table]:
     """The same table in pieces, each of which is made when it is asked for."""
     some = [part for part in parts if len(part.t)]
     if len(some) != 1:
         yield changes_table(parts, intake)
         return
-    for start in range(0, len(some[0].t), AT_ONCE):
-        yield _table(some[0].part(start, start + AT_ONCE), intake)
+    for start in range(0, len(some[0].t), at_once):
+        yield _table(some[0].part(start, start + at_once), intake)
 
 
 def _table(part: Changes, intake: Intake) -> pa.Table:
