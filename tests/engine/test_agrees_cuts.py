@@ -64,6 +64,21 @@ def test_any_number_of_buckets_and_regions(kind: str, data: st.DataObject) -> No
 
 @KINDS
 @given(data=st.data())
+def test_what_stood_before_the_first_query_does_not_matter(kind: str, data: st.DataObject) -> None:
+    """Regions in which nothing stands hear less of what happens there; queries that come find all that they need."""
+    story = data.draw(stories(kind, EVERYTHING.but(commands=False)))
+    comes = data.draw(st.integers(0, len(story.batches) - 1))
+    batches = [(rows, story.queries if n == comes else []) for n, (rows, _) in enumerate(story.batches)]
+    watcher = "CREATE QUERY watcher AS SELECT oid FROM objects INSIDE (0, 0, 1, 1);"
+    buckets, regions = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 4))
+    alone = play(replace(story, queries=[], batches=batches), buckets=buckets, regions=regions)
+    watched = play(replace(story, queries=[watcher], batches=batches), buckets=buckets, regions=regions)
+    for feed, same in zip(alone.feeds, watched.feeds, strict=True):
+        oracle.assert_same_changes(feed, [change for change in same if change.query != "watcher"])
+
+
+@KINDS
+@given(data=st.data())
 def test_many_buckets_and_regions_say_what_the_oracle_says(kind: str, data: st.DataObject) -> None:
     story = data.draw(stories(kind, EVERYTHING.but(max_rows=36)))
     buckets, regions = data.draw(st.integers(2, 7)), data.draw(st.integers(2, 9))

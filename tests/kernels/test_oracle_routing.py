@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from vedette.kernels.regions import region_of, split, touched_by
-from vedette.kernels.routing import route_balls, route_events, route_focals
+from vedette.kernels.routing import outcome, route_balls, route_events, route_focals
 from vedette.kernels.shapes import PARAMETERS
 from vedette.kernels.sweep import LEAVE, UPSERT
 from vedette.space import disc_box, planar_d2
@@ -39,6 +39,18 @@ def test_oracle_events(moves: list[tuple[int, int]]) -> None:
         if before >= 0 and before != after:
             expected[before].append((i, LEAVE))
     assert grouped(start, item, op) == expected
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 3)), max_size=20))
+def test_oracle_outcome(moves: list[tuple[int, int]]) -> None:
+    slot, old = np.array(moves, np.int32).reshape(-1, 2).T
+    scratch = np.full(5, -1, np.int64)
+    last, came_from = outcome(np.ascontiguousarray(slot), np.ascontiguousarray(old), scratch)
+    firsts = dict(reversed(moves))
+    lasts = {s: i for i, (s, _) in enumerate(moves)}
+    assert last.tolist() == sorted(lasts.values())
+    assert came_from.tolist() == [firsts[moves[i][0]] for i in last.tolist()]
+    assert (scratch == -1).all()
 
 
 @given(

@@ -31,6 +31,7 @@ from vedette.runtime.stations import (
     Sections,
     Station,
     TrackStation,
+    changes_in,
     from_ipc,
     pack_commands,
     pack_end,
@@ -153,7 +154,7 @@ def gathered(brief: Brief, outs: list[dict[str, list[bytes]]]) -> Played:
     assert not any(out[REFUSED] for out in outs)
     counts = [[json.loads(p) for p in out[METRICS]] for out in outs]
     totals: dict[str, Any] = {n: sum(c.get(n, 0) for batch in counts for c in batch) for n in COUNTS}
-    feeds = [[c for p in out[CHANGES] for c in read_changes(from_ipc(p))] for out in outs]
+    feeds = [[c for p in out[CHANGES] for t in changes_in(p, intake) for c in read_changes(t)] for out in outs]
     feeds = [sorted(feed, key=lambda c: c.t) for feed in feeds]
     late = pa.concat_tables([intake.table(intake.empty()), *(from_ipc(p) for out in outs for p in out[LATE])])
     rejects = pa.concat_tables([from_ipc(p) for out in outs for p in out[REJECTS]] or [intake.source.empty_table()])

@@ -13,7 +13,7 @@ from tests.engine.drive import table
 from tests.oracle.compare import read_changes
 from tests.runtime.by_hand import Cluster, brief
 from tests.strategies import Raw, Story
-from vedette.runtime.stations import CHANGES, REFUSED, from_ipc, pack_commands, pack_updates
+from vedette.runtime.stations import CHANGES, REFUSED, changes_in, pack_commands, pack_updates
 
 STORY = Story(queries=["CREATE QUERY q AS SELECT oid FROM objects INSIDE (0, 0, 10, 10);"])
 
@@ -30,7 +30,8 @@ def batch(cluster: Cluster, story: Story, *rows: Raw, commands: tuple[str, ...] 
 
 
 def changes(out: dict[str, list[bytes]]) -> list[tuple[str, int, int, object]]:
-    return sorted((c.query, c.t, c.sign, c.oid) for p in out[CHANGES] for c in read_changes(from_ipc(p)))
+    tables = [t for p in out[CHANGES] for t in changes_in(p, brief(STORY, 1, 1).intake)]
+    return sorted((c.query, c.t, c.sign, c.oid) for t in tables for c in read_changes(t))
 
 
 def test_example_other_orders_after_a_restart_take_the_place_of_the_old_ones() -> None:

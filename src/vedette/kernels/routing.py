@@ -46,6 +46,28 @@ def route_events(old: I32, new: I32, count: int) -> tuple[I64, I64, I8]:
 
 
 @jit
+def outcome(slot: I32, old: I32, scratch: I64) -> tuple[I64, I32]:
+    """The last event of each object, in the order of events, and the region that the object came from before its first.
+
+    `scratch` is by slot, all -1 before and after.
+    """
+    came_from = np.empty(len(slot), np.int32)
+    for i in range(len(slot)):
+        before = scratch[slot[i]]
+        came_from[i] = old[i] if before < 0 else came_from[before]
+        scratch[slot[i]] = i
+    last = np.empty(len(slot), np.int64)
+    n = 0
+    for i in range(len(slot)):
+        if scratch[slot[i]] == i:
+            last[n] = i
+            n += 1
+    for i in last[:n]:
+        scratch[slot[i]] = -1
+    return last[:n].copy(), came_from[last[:n]]
+
+
+@jit
 def _by_region(pairs: I64, n: int, count: int) -> tuple[I64, I64]:
     start = np.zeros(count + 1, np.int64)
     for k in range(n):

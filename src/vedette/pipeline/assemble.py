@@ -36,6 +36,7 @@ from vedette.pipeline.parts import AnswerPart, families_in, family, sections_for
 from vedette.pipeline.planning import OF_X, OF_Y
 from vedette.pipeline.rows import id_bytes, join
 from vedette.pipeline.setup import Setup
+from vedette.pipeline.tuples import Tuples
 
 VERSION = 3
 
@@ -52,7 +53,14 @@ class Changes:
     x: F64
     y: F64
     value: F64
-    members: pa.Array | None = None  # lists of `columns.members_type` with int64 times; None: nobody has any
+    members: Tuples | None = None  # None: nobody has any
+
+    def part(self, start: int, stop: int) -> Changes:
+        """Some that follow each other."""
+        some = slice(start, stop)
+        columns = {n: getattr(self, n)[some] for n in ("query", "t", "sign", "oid", "x", "y", "value")}
+        members = None if self.members is None else self.members.part(start, stop)
+        return replace(self, members=members, **columns)
 
 
 @dataclass

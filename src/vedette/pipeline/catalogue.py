@@ -204,6 +204,11 @@ class Catalogue:
         """The queries that have a shape, hidden ones too."""
         return [e for e in (*self.queries.values(), *self._hidden.values()) if not e.plan.is_combined]
 
+    @property
+    def is_watching(self) -> bool:
+        """Whether regions have any query to keep up to date."""
+        return bool(self.queries or self._hidden)
+
     def is_there(self, entry: Entry) -> bool:
         """Whether a query still stands."""
         found = self._hidden.get(self._key_of(entry)) if entry.is_hidden else self.queries.get(entry.query.name)

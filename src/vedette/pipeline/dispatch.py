@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from vedette.kernels.arrays import B1, F64, I32, I64, U64, enlarged
-from vedette.kernels.routing import route_balls, route_events
+from vedette.kernels.routing import outcome, route_balls, route_events
 from vedette.kernels.sweep import REFRESH, UPSERT, QueryMoves
 from vedette.pipeline.messages import (
     BallColumns,
@@ -130,6 +130,16 @@ class Dispatch:
     def load_balls_known(self, known: B1) -> None:
         """The same again, by slot."""
         self._known = known
+
+
+def outcome_of(h: Happenings, scratch: I64) -> Happenings:
+    """What became of each object: one event instead of all of them, enough for regions in which no query stands.
+
+    `scratch` is by slot, all -1 before and after.
+    """
+    last, old = outcome(h.slot, h.old, scratch)
+    columns = {name: getattr(h, name)[last] for name in Happenings.__dataclass_fields__}
+    return Happenings(**{**columns, "old": old})
 
 
 def in_time_order(parts: list[Happenings], unsorted: bool) -> Happenings:

@@ -33,7 +33,7 @@ from vedette.pipeline import state
 from vedette.pipeline.ball_index import BallIndex
 from vedette.pipeline.catalogue import Catalogue, Change, Entry
 from vedette.pipeline.cellar import Cellar, MemoryCellar
-from vedette.pipeline.dispatch import Dispatch, Happenings, in_time_order
+from vedette.pipeline.dispatch import Dispatch, Happenings, in_time_order, outcome_of
 from vedette.pipeline.focals import FocalTable
 from vedette.pipeline.last_rows import LastRows
 from vedette.pipeline.messages import BEFORE_TIME, MoveColumns, RegionMessage, merge_columns
@@ -370,7 +370,7 @@ class Track:
         focals = self._focals.moves(happenings.t, happenings.slot, gid, happenings.x, happenings.y, happenings.new >= 0)
         if focal_state is not None and len(focal_state.t):
             focals = merge_columns([focal_state, focals])
-        self._dispatch.moves(happenings, gid, rows.oid)
+        self._move(happenings, rows.oid)
         self._dispatch.focals(focals, *self._focals.route(focals))
         balls = self._follow_balls(happenings, c)
         if balls is not None:
@@ -380,6 +380,16 @@ class Track:
             self._dispatch.discs(circles, self._circles.qid, self._circles.known)
         if self._parts:
             self._tell_parts(trail, segment, first, at, c, end)
+
+    def _move(self, happenings: Happenings, oids: pa.Array) -> None:
+        """Regions in which queries stand hear of every event, others of where objects are at the end of the segment.
+
+        With families only, which get letters, that is a handful of moves instead of millions that nobody looks at.
+        """
+        if not self.catalogue.is_watching:
+            happenings = outcome_of(happenings, self._scratch)
+        gid = happenings.slot.astype(np.int64) * self.setup.buckets + self.bucket
+        self._dispatch.moves(happenings, gid, oids)
 
     def _tell_parts(self, trail: Trail, rows: Rows, first: int, at: I64, c: int | None, end: int) -> None:
         order = np.arange(len(trail.t)) if self.setup.timeout is None else np.argsort(trail.t, kind="stable")

@@ -1,11 +1,11 @@
-"""What stages say to each other, as bytes: rows, region messages and answer messages, each one Arrow value.
+"""What stages say to each other, as bytes: rows, messages to regions and query buckets, changes, each one Arrow value.
 
-In: the records of `messages` and `rows`. Out: bytes, and the same records again. Nothing here decides anything.
+In: the records of `messages`, `rows` and `assemble`. Out: bytes, and the same records again. It decides nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 from vedette.kernels.arrays import F64, I64
 from vedette.kernels.regions import Regions
 from vedette.pipeline import state
+from vedette.pipeline.assemble import Changes
 from vedette.pipeline.messages import (
     AnswerMessage,
     BallColumns,
@@ -26,8 +27,10 @@ from vedette.pipeline.messages import (
     ReportColumns,
 )
 from vedette.pipeline.rows import Rows
+from vedette.pipeline.tuples import Tuples
 
 VERSION = 2
+FLOATS = ("x", "y", "value")  # of a change, NaN where there is nothing
 
 
 @dataclass
@@ -144,6 +147,33 @@ def read_answer(data: bytes) -> AnswerPost:
         list(zip(meta["letters"], _read(a["letters"]), strict=True)),
     )
     return AnswerPost(message, meta["sender"], bool(meta["final"]))
+
+
+def write_changes(parts: Sequence[Changes]) -> bytes:
+    """Changes of query buckets and families as bytes; columns in which nobody says anything stay at home."""
+    arrays: state.Arrays = {}
+    for n, part in enumerate(parts):
+        said: state.Arrays = {"query": part.query, "t": part.t, "sign": part.sign}
+        if part.oid.null_count < len(part.oid):
+            said["oid"] = part.oid
+        said |= {name: column for name in FLOATS if not np.isnan(column := getattr(part, name)).all()}
+        if part.members is not None:
+            said |= _columns("members", part.members)
+        arrays |= {f"{n}.{name}": column for name, column in said.items()}
+    return state.encode("changes", VERSION, {"names": [part.names for part in parts]}, arrays)
+
+
+def read_changes(data: bytes, oid_type: pa.DataType) -> list[Changes]:
+    """The changes again."""
+    meta, a = state.decode("changes", VERSION, data)
+    parts = []
+    for n, names in enumerate(meta["names"]):
+        query, t, sign = (a[f"{n}.{name}"] for name in ("query", "t", "sign"))
+        oid = a[f"{n}.oid"] if f"{n}.oid" in a else pa.nulls(len(t), oid_type)
+        x, y, value = (a[f"{n}.{name}"] if f"{n}.{name}" in a else np.full(len(t), np.nan) for name in FLOATS)
+        members = _record(Tuples, f"{n}.members", a) if f"{n}.members.offsets" in a else None
+        parts.append(Changes(names, query, t, sign, oid, x, y, value, members))
+    return parts
 
 
 def _written(letters: Iterable[Letter]) -> pa.Array:

@@ -30,9 +30,9 @@ from vedette.pipeline import state
 from vedette.pipeline.assemble import Assemble
 from vedette.pipeline.catalogue import remember
 from vedette.pipeline.cellar import Cellar, Door, MemoryCellar, Overlay
-from vedette.pipeline.intake import AHEAD
+from vedette.pipeline.intake import AHEAD, Intake
 from vedette.pipeline.messages import BEFORE_TIME, RegionMessage
-from vedette.pipeline.outcome import changes_table
+from vedette.pipeline.outcome import changes_in_pieces
 from vedette.pipeline.participate import Participate
 from vedette.pipeline.posting import Posted, amend, posted, read_commands
 from vedette.pipeline.rows import by_bucket, concat
@@ -44,9 +44,11 @@ from vedette.pipeline.wire import (
     RegionPost,
     read_answer,
     read_arrival,
+    read_changes,
     read_region,
     write_answer,
     write_arrival,
+    write_changes,
     write_region,
 )
 from vedette.runtime.brief import Brief
@@ -58,7 +60,8 @@ AnyPost = TypeVar("AnyPost", RegionPost, AnswerPost)
 
 ROWS, COMMANDS, END = "rows", "commands", "end"  # to TRACK
 REGION, ANSWER = "region", "answer"  # between stages
-CHANGES, LATE, REJECTS = "changes", "late", "rejects"  # out, as Arrow tables
+CHANGES = "changes"  # out, see `changes_in`
+LATE, REJECTS = "late", "rejects"  # out, as Arrow tables
 REFUSED, METRICS, NOTES = "refused", "metrics", "notes"  # out, as JSON
 PASSED_ON = (LATE, REJECTS, REFUSED, METRICS, NOTES)
 
@@ -368,10 +371,15 @@ class AnswerStation:
         for group in _in_turn(posts):
             if group[0].final:
                 self._before, self.is_final = self.save(), True
-            changes = changes_table(self._stage.step([post.message for post in group]), self.brief.intake)
-            if changes.num_rows:
-                out.append((self.key, CHANGES, to_ipc(changes)))
+            changes = [part for part in self._stage.step([post.message for post in group]) if len(part.t)]
+            if changes:
+                out.append((self.key, CHANGES, write_changes(changes)))
         return out
+
+
+def changes_in(payload: bytes, intake: Intake) -> Iterator[pa.Table]:
+    """A parcel of changes as users see them, in pieces: as tables they are several times as large as on their way."""
+    yield from changes_in_pieces(read_changes(payload, intake.oid_type), intake)
 
 
 def _in_turn(posts: list[AnyPost]) -> Iterator[list[AnyPost]]:

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from vedette.kernels.arrays import B1, I64
+from vedette.kernels.arrays import B1, I32, I64
 from vedette.pipeline.messages import Letter
 from vedette.pipeline.rows import join
 from vedette.pipeline.triggers.freight import smallest
 from vedette.pipeline.triggers.keys import holds
 from vedette.pipeline.triggers.shelf import Shelf
+from vedette.pipeline.tuples import Tuples
 
 
 @dataclass
@@ -96,39 +97,42 @@ def _letter(told: _Told) -> Letter:
     return Letter({"names": list(told.number), "variables": told.variables}, columns)
 
 
-def resolved(letters: list[Letter], kind: pa.DataType) -> tuple[list[str], I64, I64, pa.Array]:
-    """Alerts in the order of time: names, the trigger of each, its time (that of its latest event), and its members.
-
-    `kind`: the type of the members.
-    """
+def resolved(letters: list[Letter], oid_type: pa.DataType) -> tuple[list[str], I32, I64, Tuples]:
+    """Alerts in the order of time: names, the trigger of each, its time (that of its latest event), and its events."""
     names: list[str] = []
-    sizes, words = [np.zeros(0, np.int64)], []
-    name, member, events = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [_no_events(kind)]
+    words: list[str] = []
+    sizes: list[int] = []
+    number, member, events = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)], [_no_events(oid_type)]
     for letter in letters:
         a = letter.arrays
-        name.append(a["name"].astype(np.int64) + len(names))
-        member.append(a["member"].astype(np.int64) + sum(len(e["t"]) for e in events))
+        number.append(a["name"].astype(np.int32) + len(names))
+        member.append(a["member"].astype(np.int32) + sum(len(e["t"]) for e in events))
         events.append(a)
         names += letter.meta["names"]
-        sizes.append(np.array([len(variables) for variables in letter.meta["variables"]], np.int64))
+        sizes += [len(variables) for variables in letter.meta["variables"]]
         words += [word for variables in letter.meta["variables"] for word in variables]
-    columns = {n: join([e[n] for e in events]) for n in ("oid", "t", "x", "y")}
-    size_of, number, members = np.concatenate(sizes), np.concatenate(name), np.concatenate(member)
-    size = size_of[number]
+    oid, t, x, y = (join([e[n] for e in events]) for n in ("oid", "t", "x", "y"))
+    times = np.asarray(t.to_numpy())
+    size_of, trigger, members = np.array(sizes, np.int64), np.concatenate(number), np.concatenate(member)
+    size = size_of[trigger]
     begin = np.cumsum(size) - size
-    t = np.asarray(columns["t"].to_numpy())[members]
-    latest = np.maximum.reduceat(t, begin) if len(begin) else t
+    latest = np.maximum.reduceat(times[members], begin) if len(begin) else times
     order = np.argsort(latest, kind="stable")
-    ends = np.cumsum(size[order])
-    within = np.arange(len(members)) - np.repeat(ends - size[order], size[order])
-    taken = pa.array(members[np.repeat(begin[order], size[order]) + within])
-    word = np.repeat((np.cumsum(size_of) - size_of)[number[order]], size[order]) + within
-    fields = [pa.array(words, pa.string()).take(pa.array(word))]
-    fields += [columns[f.name].take(taken) for f in list(kind.value_type)[1:]]
-    structs = pa.StructArray.from_arrays(fields, fields=list(kind.value_type))
-    offsets = pa.array(np.concatenate(([0], ends)).astype(np.int32))
-    return names, number[order], latest[order], pa.ListArray.from_arrays(offsets, structs, type=kind)
+    trigger, size = trigger[order], size[order]
+    ends = np.cumsum(size)
+    within = np.arange(len(members)) - np.repeat(ends - size, size)
+    event = smallest(members[np.repeat(begin[order], size) + within])
+    variable = smallest(np.repeat((np.cumsum(size_of) - size_of)[trigger], size) + within)
+    offsets = np.concatenate(([0], ends))
+    places = np.asarray(x.to_numpy()), np.asarray(y.to_numpy())
+    return (
+        names,
+        trigger,
+        latest[order],
+        Tuples(offsets, variable, event, pa.array(words, pa.string()), oid, times, *places),
+    )
 
 
-def _no_events(kind: pa.DataType) -> dict[str, pa.Array]:
-    return {f.name: pa.array([], f.type) for f in list(kind.value_type)[1:]}
+def _no_events(oid_type: pa.DataType) -> dict[str, pa.Array]:
+    kinds = {"oid": oid_type, "t": pa.int64(), "x": pa.float64(), "y": pa.float64()}
+    return {name: pa.array([], kind) for name, kind in kinds.items()}

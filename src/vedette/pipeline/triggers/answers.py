@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from vedette.columns import members_type
 from vedette.pipeline.assemble import Changes
 from vedette.pipeline.messages import Letter
 from vedette.pipeline.setup import Setup
@@ -20,12 +19,12 @@ class TriggerAnswers:
 
     def step(self, letters: list[Letter], frontier: int) -> Changes:
         """The changes of a batch in time order; among equal times by the letter of the region, then by trigger."""
-        names, query, t, members = resolved(letters, members_type(self._oid_type, pa.int64()))
+        names, query, t, members = resolved(letters, self._oid_type)
         n = len(t)
         nothing = np.full(n, np.nan)
         return Changes(
             names,
-            query.astype(np.int32),
+            query,
             t,
             np.ones(n, np.int8),
             pa.nulls(n, self._oid_type),

@@ -30,7 +30,7 @@ from vedette.runtime.local import Outcome
 from vedette.runtime.spark.chain import command_folder, packed_commands, plan_brief, stages
 from vedette.runtime.spark.pieces import Reading, Shelf, read_pieces
 from vedette.runtime.spark.session import check_session
-from vedette.runtime.stations import CHANGES, END, LATE, METRICS, NOTES, REFUSED, REJECTS, from_ipc
+from vedette.runtime.stations import CHANGES, END, LATE, METRICS, NOTES, REFUSED, REJECTS, changes_in, from_ipc
 
 COUNTED = ("updates", "late", "late_applied", "duplicates")
 
@@ -94,10 +94,10 @@ def _delivery(frame: DataFrame, number: int, intake: Intake, tally: _Tally) -> t
         parcels.setdefault(kind, []).append(bytes(payload))
     changes = changes_schema(intake.oid_type, intake.t_type).empty_table()
     rejects = intake.source.empty_table().append_column(REASON, pa.array([], pa.string()))
-    tables = {CHANGES: changes, LATE: intake.table(intake.empty()), REJECTS: rejects}
-    tables = {
-        kind: pa.concat_tables([empty, *(from_ipc(p) for p in parcels.get(kind, []))]) for kind, empty in tables.items()
-    }
+    told = [table for p in parcels.get(CHANGES, []) for table in changes_in(p, intake)]
+    tables = {CHANGES: pa.concat_tables([changes, *told])}
+    for kind, empty in ((LATE, intake.table(intake.empty())), (REJECTS, rejects)):
+        tables[kind] = pa.concat_tables([empty, *(from_ipc(p) for p in parcels.get(kind, []))])
     counts = [json.loads(p) for p in parcels.get(METRICS, [])]
     names = dict.fromkeys([*COUNTED, *(name for c in counts for name in c if name != "frontier")])
     metrics = {name: sum(c.get(name, 0) for c in counts) for name in names}

@@ -26,6 +26,7 @@ from vedette.runtime.stations import (
     REFUSED,
     REJECTS,
     Parcel,
+    changes_in,
     from_ipc,
     pack_commands,
     pack_updates,
@@ -99,12 +100,12 @@ def _payloads(batches: Batches) -> Iterator[tuple[str, bytes]]:
 
 def changes_unpacker(intake: Intake) -> Callable[[Batches], Batches]:
     """The function that makes rows of change parcels."""
-    schema = changes_schema(intake.oid_type, intake.t_type)
 
     def unpack(batches: Batches) -> Batches:
         for kind, payload in _payloads(batches):
             if kind == CHANGES:
-                yield from from_ipc(payload).cast(schema).to_batches()
+                for table in changes_in(payload, intake):
+                    yield from table.to_batches()
         settle()
 
     return unpack
@@ -123,35 +124,37 @@ def outputs_unpacker(intake: Intake) -> Callable[[Batches], Batches]:
 
     def unpack(batches: Batches) -> Batches:
         for kind, payload in _payloads(batches):
-            columns = _columns(kind, payload)
-            if columns is None:
-                continue
-            rows = len(next(iter(columns.values())))
-            columns["kind"] = pa.array([TAGS[kind]] * rows, pa.string())
-            arrays = [_whole(columns[f.name], f.type) if f.name in columns else pa.nulls(rows, f.type) for f in schema]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            for columns in _columns(kind, payload, intake):
+                rows = len(next(iter(columns.values())))
+                columns["kind"] = pa.array([TAGS[kind]] * rows, pa.string())
+                yield pa.RecordBatch.from_arrays(
+                    [_whole(columns[f.name], f.type) if f.name in columns else pa.nulls(rows, f.type) for f in schema],
+                    schema=schema,
+                )
         settle()
 
     return unpack
 
 
-def _columns(kind: str, payload: bytes) -> dict[str, Any] | None:
+def _columns(kind: str, payload: bytes, intake: Intake) -> Iterator[dict[str, Any]]:
+    """What a parcel has to say, as columns of tagged rows; changes in pieces."""
     if kind == METRICS:
         counts = json.loads(payload)
-        return {"metrics": pa.array([list(counts.items())], pa.map_(pa.string(), pa.int64()))}
-    if kind == REFUSED:
+        yield {"metrics": pa.array([list(counts.items())], pa.map_(pa.string(), pa.int64()))}
+    elif kind == REFUSED:
         refused = json.loads(payload)
-        return {"row": pa.array([r["sql"] for r in refused]), REASON: pa.array([r["reason"] for r in refused])}
-    if kind not in TAGS:
-        return None
-    table = from_ipc(payload)
-    columns = {name: table[name] for name in table.column_names}
-    if kind == CHANGES:
-        return columns
-    texts = pa.array([json.dumps(row, default=str) for row in table.drop_columns(_reasons(table)).to_pylist()])
-    if kind == LATE:
-        return {name: columns[name] for name in ("oid", T, X, Y)} | {"row": texts}
-    return {REASON: columns[REASON], "row": texts}
+        yield {"row": pa.array([r["sql"] for r in refused]), REASON: pa.array([r["reason"] for r in refused])}
+    elif kind == CHANGES:
+        for table in changes_in(payload, intake):
+            yield {name: table[name] for name in table.column_names}
+    elif kind in TAGS:
+        table = from_ipc(payload)
+        columns = {name: table[name] for name in table.column_names}
+        texts = pa.array([json.dumps(row, default=str) for row in table.drop_columns(_reasons(table)).to_pylist()])
+        if kind == LATE:
+            yield {name: columns[name] for name in ("oid", T, X, Y)} | {"row": texts}
+        else:
+            yield {REASON: columns[REASON], "row": texts}
 
 
 def _reasons(table: pa.Table) -> list[str]:
