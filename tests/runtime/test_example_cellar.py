@@ -16,7 +16,7 @@ from tests.strategies import Raw, Story
 from vedette.pipeline import state
 from vedette.pipeline.patterns import saving
 from vedette.pipeline.patterns.pages import NUMBER
-from vedette.runtime.stations import CHANGES, Sections, from_ipc, pack_commands, pack_end, pack_updates
+from vedette.runtime.stations import CHANGES, Sections, changes_in, pack_commands, pack_end, pack_updates
 
 KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
 TRACK = 0
@@ -28,12 +28,13 @@ def row(oid: str, t: int, x: float) -> Raw:
 
 
 def batch(cluster: Cluster, story: Story, rows: list[Raw]) -> list[oracle.Change]:
-    return changes(cluster.batch(pack_updates(cluster.brief, table(story, rows), (0, 0))))
+    return changes(cluster, cluster.batch(pack_updates(cluster.brief, table(story, rows), (0, 0))))
 
 
-def changes(out: dict[str, list[bytes]]) -> list[oracle.Change]:
+def changes(cluster: Cluster, out: dict[str, list[bytes]]) -> list[oracle.Change]:
     """Those of a batch, in time order."""
-    found = [change for payload in out[CHANGES] for change in read_changes(from_ipc(payload))]
+    tables = (t for payload in out[CHANGES] for t in changes_in(payload, cluster.brief.intake))
+    found = [change for t in tables for change in read_changes(t)]
     return sorted(found, key=lambda c: (c.t, c.query, str(c.oid), c.sign))
 
 
@@ -85,7 +86,7 @@ def test_agrees_a_store_that_does_not_grow(kind: str) -> None:
             most = max(
                 [most, *(int(name.rpartition(".")[2]) for values in cluster.cellars.values() for name in values)]
             )
-        told += changes(cluster.batch(pack_end(cluster.brief)))
+        told += changes(cluster, cluster.batch(pack_end(cluster.brief)))
         assert_in_step(cluster)
     quarter = len(pages) // 4
     for each in (pages, sizes):
@@ -105,7 +106,7 @@ def test_example_what_the_end_writes_and_drops_is_not_kept() -> None:
             assert batch(ended, story, each) == batch(other, story, each)
             if t > 12 and t % 4 == 0:
                 assert ended.cellars[TRACK, 0]
-                closed += len(changes(ended.batch(pack_end(ended.brief))))
+                closed += len(changes(ended, ended.batch(pack_end(ended.brief))))
                 assert_in_step(ended)
     assert closed
 
@@ -138,5 +139,5 @@ def test_example_another_number_of_updates_after_a_restart() -> None:
             cluster = Cluster(brief(one, 2, 1), random.Random(n), store=cluster.store, cellars=cluster.cellars)
             told += batch(cluster, story, rows)
             assert_in_step(cluster)
-        told += changes(cluster.batch(pack_end(cluster.brief)))
+        told += changes(cluster, cluster.batch(pack_end(cluster.brief)))
     oracle.assert_same_changes(told, expect(story))
