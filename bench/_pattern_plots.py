@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+WARM_UP = 1000  # objects of the first cases, which compile all kernels and count for nothing
 TIMES = {"numpy_s": "from scratch, numpy", "compiled_s": "from scratch, compiled", "step_s": "told ahead"}
 COUNTS = {"updates_in_windows": "updates in the windows", "points": "index points", "reads": "raw reads"}
 NAMES = {"predicates": "predicates", "objects": "objects", "reach_s": "seconds that windows reach back"}
@@ -41,7 +42,7 @@ def _along(cases: list[dict[str, Any]], kind: str, by: str) -> list[dict[str, An
     """The cases that differ in one thing alone: the longest such line."""
     lines: dict[tuple[int, ...], list[dict[str, Any]]] = {}
     for case in cases:
-        if case["kind"] == kind and case["objects"] > 200:
+        if case["kind"] == kind and case["objects"] != WARM_UP:
             lines.setdefault(tuple(case[other] for other in NAMES if other != by), []).append(case)
     longest = max(lines.values(), key=len, default=[])
     return sorted(longest, key=lambda case: float(case[by]))

@@ -69,17 +69,23 @@ def filled(kind: str, seed: int, panes: str) -> Memory:
     most = chance.choice([3, 40, 3 * LANES])
     memory.make_room(most)
     home = rng.uniform(-20, 20, (2, most))
-    for t in range(1, END):
-        if t == END // 2 and panes == "longer":
+    step = chance.choice([1, 7, 29])  # what comes at once is taken in object by object
+    for first in range(1, END, step):
+        if first >= END // 2 and panes == "longer":
             stand(OTHER, 2)
-        if t == END // 2 and panes == "shorter":
+            panes = ""
+        if first >= END // 2 and panes == "shorter":
             book.drop(2)
             stand("", 2)
-        slot = np.flatnonzero(rng.random(most) < 0.3).astype(np.int32)
+            panes = ""
+        stop = min(END, first + step)
+        t = np.repeat(np.arange(first, stop), most)
+        slot = np.tile(np.arange(most, dtype=np.int32), stop - first)
+        there = rng.random(len(t)) < 0.3
+        t, slot = t[there], slot[there]
         x, y = home[:, slot] + rng.normal(0, 5, (2, len(slot)))
         x = around(x, far) if kind == "lonlat" else x
-        n = len(slot)
-        memory.run(np.full(n, t), slot, x, y, np.zeros(n, np.bool_), np.zeros((n, 1), np.uint64), t)
+        memory.run(t, slot, x, y, np.zeros(len(t), np.bool_), np.zeros((len(t), 1), np.uint64), stop)
     return memory
 
 

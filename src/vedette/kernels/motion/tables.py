@@ -233,11 +233,13 @@ class Trail(NamedTuple):
 
     A box lasts no longer than `pane`, and never over a multiple of it; 0: nothing is kept. `times`: of the updates in
     memory in the order of time, and of those that come next, then NEVER. Updates between two instants may stand in any
-    order, but for those of the same object. `heads`: the newest update of each bucket of places, which are cells with
-    this `side`. `least`: scratch by object, all infinite; `sheet`: room for the boxes of everybody.
+    order, but for those of the same object: one is older than one before it by no more than `disorder`. `heads`: the
+    newest update of each bucket of places, which are cells with this `side`. `least`: scratch by object, all infinite;
+    `sheet`: room for the boxes of everybody.
     """
 
     pane: int
+    disorder: int
     side: float
     heads: I64
     least: F64

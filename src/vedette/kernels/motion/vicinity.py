@@ -79,7 +79,7 @@ def near(w: World, s: int, tau: int, reach: float) -> tuple[bool, I64, F64]:
     left = MOST_POINTS
     objects = np.empty(min(left, len(least)), np.int64)
     found: Any = np.int64(0)
-    oldest = low - w.trail.pane  # between two instants updates of a bucket may stand in any order
+    oldest = low - w.trail.disorder
     for column in range(cell_at(w, x0), cell_at(w, x1) + 1):
         for row in range(cell_at(w, y0), cell_at(w, y1) + 1):
             n = w.trail.heads[bucket_of(w, column, row)]

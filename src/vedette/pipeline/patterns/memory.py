@@ -108,7 +108,7 @@ class Memory:
         self.least: F64 = np.zeros(0)
         self.side = 0.0  # of the cells that updates are found by; 0: not chosen yet
         self.heads: I64 = np.full(BUCKETS, -1, np.int64)
-        self._reach = self._pane = self._spare = self._doublings = 0
+        self._reach = self._pane = self._disorder = self._spare = self._doublings = 0
         self._recalled = _no_recall()
         self._swept = [0, 0, 0]  # rows, spans, boxes that the last sweeps left
 
@@ -174,6 +174,8 @@ class Memory:
             if self._pane:
                 self._expect(t[part][~is_late[part]])
             events = self._by_object((t[part], slot[part], x[part], y[part], is_late[part], words[part]))
+            if self._pane:
+                self._disorder = max(self._disorder, _disorder(events[0]))
             self._take_in(events, until, told)
             self._forget_recalled()
             self._page_out()
@@ -235,7 +237,7 @@ class Memory:
 
     def _trail(self) -> Trail:
         where = self.side, self.heads, self.least, self.sheet
-        return Trail(self._pane, *where, self.boxes, self.updates, self.times, self._recalled)
+        return Trail(self._pane, self._disorder, *where, self.boxes, self.updates, self.times, self._recalled)
 
     def forget_pattern(self, s: int) -> None:
         """A pattern goes."""
@@ -292,6 +294,7 @@ class Memory:
         resident = int(self.count[UPDATES] - self.count[BASE])
         self.times = np.append(np.sort(self.updates.t[:resident]), NEVER)
         if self._pane and resident:
+            self._disorder = _disorder(self.updates.t[:resident])
             self._choose_side(self.updates.x[:resident], self.updates.y[:resident])
             enter_all(self.world())
 
@@ -376,7 +379,7 @@ class Memory:
 
     def _clear_trail(self) -> None:
         """Nothing is measured any more."""
-        self._pane = 0
+        self._pane = self._disorder = 0
         self.side = 0.0
         self.heads[:] = -1
         self.objects.box = -1
@@ -439,6 +442,11 @@ class Memory:
         if len(self._recalled.start) > 1:
             self.boxes.recalled[:] = -1
             self._recalled = _no_recall()
+
+
+def _disorder(t: I64) -> int:
+    """How much older than one before it a time is at the most."""
+    return int((np.maximum.accumulate(t) - t).max(initial=0))
 
 
 def _no_recall() -> Recalled:
