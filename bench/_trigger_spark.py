@@ -5,8 +5,8 @@ as long as the time between two of them, the earlier one of a pair also into the
 next. Conditions on single events come before the joins, and watermarks with bounds on time let Spark forget. Both read
 the same files and write into nothing while they are timed; then the alerts of both are compared one by one.
 
-The largest set runs over five micro-batches. The first two warm up (workers start, kernels are loaded, the JVM compiles
-what is hot, as the first copy does for the local engine); the rate is that of the middle one of the other three.
+The largest set runs over ten micro-batches. The first five warm up (workers start, kernels are loaded, the JVM compiles
+what is hot; the times of all are in the JSON file); the rate is that of the middle one of the other five.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import vedette as vd
 
 EARTH_M = 6_371_008.8
 WIDEST_LAT = 10  # of a buoy, either side of the equator; and none is within a cell of longitude 0
-WARM, TIMED = 2, 3
+WARM, TIMED = 5, 5
 RIVAL_WARM, RIVAL_TIMED = 1, 2
 PLACE = ("ux", "uy", "uz", "cx", "cy", "ct")
 THREE = 1  # the first sequence of three among the triggers

@@ -25,9 +25,10 @@ NOT_YET = -(1 << 62)  # a slice before all others
 # `slices`: so many between two instants; their ends stand in `ends` from `first_end` on, as times since the instant
 # before. `ring`: slices that are kept; `words` of a slice, first `hits` for steps, then for faults. `at`: where the
 # ring begins in a seat; `cover`, `member`: its words for cells and for answers, these are `wide`; `fault`, `faults`:
-# its words of faults. `earliest`: the first slice that an instant looks at, from the first slice that ends with it.
-# `patterns`: so many. `due`: asked next, NEVER; `is_new`: some of its patterns have never been asked. The slice that
-# was written to last: the times `low` .. `high`, its `number`, where it stands in every seat (`place`).
+# its words of faults. `earliest`: the first slice that an instant looks at, from the first slice that ends with it;
+# `latest`: whoever has no hit there or later matches no pattern. `patterns`: so many. `due`: asked next, NEVER;
+# `is_new`: some of its patterns have never been asked. The slice that was written to last: the times `low` .. `high`,
+# its `number`, where it stands in every seat (`place`).
 BEAT = np.dtype(
     [
         ("every", np.int64),
@@ -43,6 +44,7 @@ BEAT = np.dtype(
         ("fault", np.int64),
         ("faults", np.int64),
         ("earliest", np.int64),
+        ("latest", np.int64),
         ("patterns", np.int64),
         ("due", np.int64),
         ("low", np.int64),

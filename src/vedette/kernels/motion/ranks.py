@@ -39,6 +39,8 @@ from vedette.kernels.motion.tables import (
     NEVER,
     PAGED_T,
     PHASE,
+    POINTS,
+    READS,
     RECALL,
     ROOM,
     ROWS,
@@ -74,18 +76,28 @@ def rank_due(w: World, tau: int) -> int:
         state, reach = AGAIN, _first_reach(w, s, limit)
         while state == AGAIN:
             is_told, who, low = _few(w, s, tau, reach)
+            seen = _seen(w)
             if not is_told:
                 if not is_laid:
                     sheet, is_laid = sheet_of(w, tau), True
                     if w.counts[SHEET] > len(w.trail.sheet):
                         return ROOM
+                seen = _seen(w)
                 who, low = lower_bounds(w, sheet, s, tau, reach)
             state = _rank(w, s, tau, reach, limit, who, low)
+            if not is_told:
+                pattern.dear = _seen(w) - seen
             reach = min(limit, max(GROWTH * reach, w.trail.side))
         w.counts[PHASE] = 1
         if state != DONE:
             return state
     return DONE
+
+
+@folded
+def _seen(w: World) -> Any:
+    """How many boxes and updates have been looked at."""
+    return w.counts[POINTS + w.counts[PHASE]] + w.counts[READS + w.counts[PHASE]]
 
 
 @jit

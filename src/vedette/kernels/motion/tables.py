@@ -45,8 +45,9 @@ FIRST_BEAT = -(1 << 40)  # in the agenda: beat g is FIRST_BEAT - g
 # the first instant that was looked at, NEVER before it. Of patterns with a score: `due`: when they are looked at next;
 # `soonest`: so long after it happens an update may matter; `nearest`, `farthest`: the least a, the greatest b of what
 # is measured; `rows`: the first of their rows; `worst`: of the lowest the n-th score, when they were looked at last, or
-# inf; `crowded`: a reach within which there are too many updates to look through, 0; `is_free`: any object can be an
-# answer, whether it has a row or not; `waits`: for the next update.
+# inf; `is_free`: any object can be an answer, whether it has a row or not; `waits`: for the next update. Of free ones:
+# `dear`: so many boxes and updates were looked at when it was everybody's turn; `crowded`: a reach within which there
+# were too many updates to look through, 0; `tried`: more than so many.
 PATTERN = np.dtype(
     [
         ("first", np.int64),
@@ -56,6 +57,8 @@ PATTERN = np.dtype(
         ("n", np.int64),
         ("worst", np.float64),
         ("crowded", np.float64),
+        ("dear", np.int64),
+        ("tried", np.int64),
         ("entries", np.int64),
         ("condition", np.int64),
         ("started", np.int64),

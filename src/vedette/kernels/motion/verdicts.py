@@ -37,11 +37,12 @@ def judge(w: World, g: int, tau: int) -> int:
         if w.counts[TOLD] + beat.patterns > len(w.told):
             return ROOM
         is_near = w.seats.newest[i, g] >= base + beat.earliest
-        if is_near:
+        may_match = w.seats.newest[i, g] >= base + beat.latest
+        if may_match:
             turn(w, i, g, base + beat.slices - 1)
         is_member = False
         for m in range(beat.member, beat.member + beat.wide):
-            now = _matches(w, i, g, m, base) if is_near else np.uint64(0)
+            now = _matches(w, i, g, m, base) if may_match else np.uint64(0)
             changed = now ^ w.seats.member[i, m]
             if changed:
                 w.seats.member[i, m] = now

@@ -21,7 +21,7 @@ from vedette.space import EARTH_RADIUS_M, RADIANS_PER_DEGREE
 
 FARTHEST_CELL = 1e9
 MOST_CELLS = 4096  # of a vicinity; beyond that it is as dear to look at everybody
-MOST_POINTS = 2048  # that are looked at in a vicinity before that is given up
+FEWEST_POINTS = 2048  # that are looked at in a vicinity before that is given up, or what everybody took the last time
 RELIEF = 1.02  # so much wider a vicinity may be again each time that it is passed over as crowded
 MOST_LAT = 89.9  # nearer to a pole a vicinity takes all longitudes
 NARROW = 1e-6  # degrees, a tenth of a metre
@@ -76,7 +76,8 @@ def near(w: World, s: int, tau: int, reach: float) -> tuple[bool, I64, F64]:
     if low <= w.counts[PAGED_T] or columns * rows > MOST_CELLS or not _is_worth_a_try(w, s, reach):
         return False, np.empty(0, np.int64), np.empty(0)
     updates, base, least = w.trail.updates, w.counts[BASE], w.trail.least
-    left = MOST_POINTS
+    most: Any = max(np.int64(FEWEST_POINTS), w.patterns[s].dear)
+    left = most
     objects = np.empty(min(left, len(least)), np.int64)
     found: Any = np.int64(0)
     oldest = low - w.trail.disorder
@@ -98,14 +99,16 @@ def near(w: World, s: int, tau: int, reach: float) -> tuple[bool, I64, F64]:
     least[objects] = math.inf
     if left == 0:
         w.patterns[s].crowded = reach
+        w.patterns[s].tried = most
     return left > 0, objects, leasts
 
 
 @folded
 def _is_worth_a_try(w: World, s: int, reach: float) -> bool:
-    """Whether a vicinity has not been crowded lately."""
-    if w.patterns[s].crowded > 0.0 and reach >= w.patterns[s].crowded:
-        w.patterns[s].crowded *= RELIEF
+    """Whether a vicinity has not been crowded lately, or everybody was dearer."""
+    pattern = w.patterns[s]
+    if pattern.crowded > 0.0 and reach >= pattern.crowded and pattern.dear < 2 * pattern.tried:
+        pattern.crowded *= RELIEF
         return False
     return True
 

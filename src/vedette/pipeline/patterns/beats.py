@@ -78,6 +78,11 @@ class Layout:
         """The first slice that an instant looks at, counted from the first that ends with it."""
         return min(self.number(-step.a) for place in self.places.values() for step in place.plan.steps)
 
+    @cached_property
+    def latest(self) -> int:
+        """The first slice of the latest window of a pattern, counted like that; of all patterns the least."""
+        return min(max(self.number(-step.a) for step in place.plan.steps) for place in self.places.values())
+
     @property
     def ring(self) -> int:
         """Slices that are kept."""
@@ -133,7 +138,7 @@ def lay(
         record.every, record.slices, record.first_end = layout.every, len(layout.ends), first_end
         record.ring, record.words, record.hits = layout.ring, layout.words, layout.hit_at[-1]
         record.at, record.cover, record.member, record.wide = at, cover, member, layout.wide
-        record.earliest, record.patterns = layout.earliest, len(layout.places)
+        record.earliest, record.latest, record.patterns = layout.earliest, layout.latest, len(layout.places)
         record.due, record.is_new = NEVER, True
         record.low, record.high = 0, -1
         record.fault = len(faults)
