@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 WARM_UP = 1000  # objects of the first cases, which compile all kernels and count for nothing
-TIMES = {"numpy_s": "from scratch, numpy", "compiled_s": "from scratch, compiled", "step_s": "told ahead"}
+TIMES = {"numpy_s": "from scratch, numpy", "compiled_s": "from scratch, compiled", "step_s": "a continuous step"}
 COUNTS = {"updates_in_windows": "updates in the windows", "points": "index points", "reads": "raw reads"}
 NAMES = {"predicates": "predicates", "objects": "objects", "reach_s": "seconds that windows reach back"}
 

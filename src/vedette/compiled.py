@@ -14,17 +14,18 @@ import numba
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Nobody takes a kernel as a C function. Wrappers for that, and for calls from Python, take a fifth of all compile time.
+OPTIONS: Any = {"cache": True, "error_model": "numpy", "boundscheck": False, "no_cfunc_wrapper": True}
+
 
 def jit(function: F) -> F:
     """Compile a kernel on first use, and keep the result on disk."""
-    options: Any = {"cache": True, "error_model": "numpy", "boundscheck": False, "_nrt": True}
-    return cast(F, numba.njit(**options)(function))
+    return _compiled(function, _nrt=True)
 
 
 def inline(function: F) -> F:
     """Compile a small function that kernels call in their innermost loops."""
-    options: Any = {"cache": True, "error_model": "numpy", "boundscheck": False, "inline": "never", "_nrt": True}
-    return cast(F, numba.njit(**options)(function))
+    return _compiled(function, inline="never", _nrt=True)
 
 
 def bare(function: F) -> F:
@@ -33,11 +34,13 @@ def bare(function: F) -> F:
     Where it is not taken into its caller, a call hands over every array in its named tuples, field by field: with some
     dozens of them that takes 50 to 100 ns (measured). What is called for every update should be `folded`.
     """
-    options: Any = {"cache": True, "error_model": "numpy", "boundscheck": False, "_nrt": False}
-    return cast(F, numba.njit(**options)(function))
+    return _compiled(function, _nrt=False)
 
 
 def folded(function: F) -> F:
-    """Compile a function that makes no arrays into each of its callers, so that nothing is handed over."""
-    options: Any = {"cache": True, "error_model": "numpy", "boundscheck": False, "_nrt": False, "forceinline": True}
-    return cast(F, numba.njit(**options)(function))
+    """Compile a function that makes no arrays into each of its callers, which are kernels: nothing is handed over."""
+    return _compiled(function, _nrt=False, forceinline=True, no_cpython_wrapper=True)
+
+
+def _compiled(function: F, **more: Any) -> F:
+    return cast(F, numba.njit(**OPTIONS, **more)(function))

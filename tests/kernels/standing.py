@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numba
 import numpy as np
 
 from vedette.kernels.grid import Grid
@@ -9,6 +12,18 @@ from vedette.kernels.motion.tables import NEVER, PATTERN, SET, SPAN, STEP, Areas
 from vedette.kernels.shapes import NO_EDGES, PARAMETERS
 from vedette.pipeline.patterns.book import Tables
 from vedette.pipeline.patterns.memory import Memory
+
+
+def callable_from_python(kernel: Any) -> Any:
+    """A kernel that is only meant to be compiled into others (`folded`), in one that Python can call."""
+    if not hasattr(kernel, "py_func"):  # nothing is compiled
+        return kernel
+
+    @numba.njit
+    def call(*arguments: Any) -> Any:
+        return kernel(*arguments)
+
+    return call
 
 
 def memory_of(patterns: int, every: int = 1) -> Memory:

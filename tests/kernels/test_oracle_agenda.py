@@ -9,9 +9,12 @@ from math import ceil
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.kernels.standing import memory_of
-from vedette.kernels.motion.agenda import instant, pop, push, schedule
+from tests.kernels.standing import callable_from_python, memory_of
+from vedette.kernels.motion import agenda as kernels
+from vedette.kernels.motion.agenda import pop
 from vedette.kernels.motion.tables import AGENDA, ENTRY, NEVER, ROW, records
+
+instant, push, schedule = map(callable_from_python, (kernels.instant, kernels.push, kernels.schedule))
 
 DUES = st.integers(-5, 5) | st.sampled_from([-(2**62), 2**62])
 

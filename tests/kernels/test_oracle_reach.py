@@ -11,16 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.kernels.standing import callable_from_python
+from vedette.kernels.motion import scores, vicinity
 from vedette.kernels.motion.panes import LANES, lower_bounds, sheet_of
 from vedette.kernels.motion.ranks import score
-from vedette.kernels.motion.scores import NOTHING, measured
+from vedette.kernels.motion.scores import NOTHING
 from vedette.kernels.motion.tables import World
-from vedette.kernels.motion.vicinity import latest_step, near
+from vedette.kernels.motion.vicinity import near
 from vedette.lang import parse
 from vedette.model import Create, Pattern, Schema
 from vedette.pipeline.patterns.book import Book
 from vedette.pipeline.patterns.memory import Memory
 from vedette.space import lonlat, planar
+
+latest_step, measured = map(callable_from_python, (vicinity.latest_step, scores.measured))
 
 KINDS = pytest.mark.parametrize("kind", ["planar", "lonlat"])
 AREAS = {
@@ -69,6 +73,7 @@ def filled(kind: str, seed: int, panes: str) -> Memory:
     most = chance.choice([3, 40, 3 * LANES])
     memory.make_room(most)
     home = rng.uniform(-20, 20, (2, most))
+    coarse = chance.choice([1e-6, 5.0])  # so that many meet at the same place
     step = chance.choice([1, 7, 29])  # what comes at once is taken in object by object
     for first in range(1, END, step):
         if first >= END // 2 and panes == "longer":
@@ -83,7 +88,7 @@ def filled(kind: str, seed: int, panes: str) -> Memory:
         slot = np.tile(np.arange(most, dtype=np.int32), stop - first)
         there = rng.random(len(t)) < 0.3
         t, slot = t[there], slot[there]
-        x, y = home[:, slot] + rng.normal(0, 5, (2, len(slot)))
+        x, y = np.round((home[:, slot] + rng.normal(0, 5, (2, len(slot)))) / coarse) * coarse
         x = around(x, far) if kind == "lonlat" else x
         memory.run(t, slot, x, y, np.zeros(len(t), np.bool_), np.zeros((len(t), 1), np.uint64), stop)
     return memory

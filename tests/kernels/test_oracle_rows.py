@@ -5,8 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kernels.standing import bounds_of, memory_of, spans_of
-from vedette.kernels.motion.rows import add_row, find
+from tests.kernels.standing import bounds_of, callable_from_python, memory_of, spans_of
+from vedette.kernels.motion import rows as kernels
+from vedette.kernels.motion.rows import add_row
 from vedette.kernels.motion.spans import add
 from vedette.kernels.motion.tables import ROWS, SETS, SPANS
 from vedette.pipeline.patterns.memory import Memory
@@ -14,6 +15,7 @@ from vedette.pipeline.patterns.memory import Memory
 OBJECTS, PATTERNS, LAST = 5, 70, 20  # more patterns than a mask has bits
 WHO = st.tuples(st.integers(0, OBJECTS - 1), st.sampled_from([0, 1, 2, 63, 64, 65, 69]))
 WHEN = st.integers(0, LAST)
+find = callable_from_python(kernels.find)
 
 
 def emptied(crowded: bool) -> Memory:
