@@ -231,6 +231,9 @@ def inside(draw: Draw, scene: Scene, name: str) -> str:
     return f"INSIDE({name}, {area})"
 
 
+WITH_ITSELF = re.compile(r"([^\s(]+) (<=?|>=?) \1(?![^\s)])")  # within a set that compares any two of its events
+
+
 @st.composite
 def unary(draw: Draw, scene: Scene, name: str) -> list[str]:
     """What is said about one event: nothing, or conjuncts."""
@@ -283,7 +286,8 @@ def triggers(draw: Draw, scene: Scene, casting: Casting) -> str:
     parts, said = plot.parts, plot.conjuncts
     if casting.unary:
         for part in parts:
-            said += draw(unary(scene, part.name))
+            conjuncts = draw(unary(scene, part.name))
+            said += [text for text in conjuncts if not (part.is_set and WITH_ITSELF.search(text))]
     said += draw(times(plot))
     said += draw(distances(plot, casting.nearness))
     said += draw(comparisons(plot, casting.comparisons))

@@ -192,7 +192,8 @@ def events_of(story: Story) -> list[Row]:
     found: dict[tuple[Any, int], Row] = {}
     for rows, _ in story.batches:
         for raw in rows:
-            attributes = {name: raw[name] for name in ("speed", "load", "type", "ok")}
+            values = {name: raw[name] for name in ("speed", "load", "type", "ok")}
+            attributes = {name: None if value != value else value for name, value in values.items()}  # NaN is NULL
             row = Row(raw["oid"], ticks_of(raw["t"]), raw["x"], raw["y"], attributes)
             other = found.setdefault((row.oid, row.t), row)
             found[row.oid, row.t] = min(row, other, key=Row.identity_order)

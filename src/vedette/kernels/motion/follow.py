@@ -126,6 +126,7 @@ def _catch_up(w: World, limit: int) -> int:
             look(w, who, tau)
             continue
         state = rank_due(w, tau)
+        count[PHASE] = 1
         if state != DONE:
             return state
     return DONE

@@ -55,13 +55,17 @@ from vedette.kernels.nearest import id_less
 
 AGAIN = -1
 GROWTH = 1.25  # of a reach that held too few
+MOST_TRIES = 4  # with a reach that is a guess
 AHEAD = 4  # so many times those that are wanted are scored before the others are looked at
 
 
 @jit
 def rank_due(w: World, tau: int) -> int:
-    """Look at all patterns with a score that are due at tau: DONE, or RECALL or ROOM for what must be seen to first."""
-    sheet, is_laid = no_sheet(), False
+    """Look at all patterns with a score that are due at tau: DONE, or RECALL or ROOM for what must be seen to first.
+
+    What all of them have to read back is asked for at once.
+    """
+    sheet, is_laid, is_asked = no_sheet(), False, False
     for s in range(len(w.patterns) - 1):
         pattern = w.patterns[s]
         if pattern.every == 0 or not pattern.has_score or pattern.due != tau:
@@ -71,9 +75,7 @@ def rank_due(w: World, tau: int) -> int:
         w.counts[PHASE] = 0 if pattern.started == tau else 1
         w.counts[ASKED] = 0
         limit = _limit(w, s, tau)
-        if w.counts[ASKED] > 0:
-            return RECALL
-        state, reach = AGAIN, _first_reach(w, s, limit)
+        state, reach, tries = RECALL if w.counts[ASKED] > 0 else AGAIN, _first_reach(w, s, limit), 1
         while state == AGAIN:
             is_told, who, low = _few(w, s, tau, reach)
             seen = _seen(w)
@@ -87,11 +89,12 @@ def rank_due(w: World, tau: int) -> int:
             state = _rank(w, s, tau, reach, limit, who, low)
             if not is_told:
                 pattern.dear = _seen(w) - seen
-            reach = min(limit, max(GROWTH * reach, w.trail.side))
-        w.counts[PHASE] = 1
-        if state != DONE:
-            return state
-    return DONE
+            reach = min(limit, max(GROWTH * reach, w.trail.side)) if tries < MOST_TRIES else limit
+            tries += 1
+        if state == ROOM:
+            return ROOM
+        is_asked = is_asked or state == RECALL
+    return RECALL if is_asked else DONE
 
 
 @folded
