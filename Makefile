@@ -31,7 +31,7 @@ test: $(VENV)/.kernels ## all tests, 300 random examples per property (100 for t
 # and each of Spark's, would begin with compiling all of it. What goes wrong here is told by the tests.
 $(VENV)/.kernels: $(STAMP) $(wildcard src/vedette/*.py src/vedette/kernels/*.py src/vedette/kernels/*/*.py)
 	@find src -name '*.nb[ci]' -delete
-	@echo "Compiling the kernels (once, about half a minute on two cores)"
+	@echo "Compiling the kernels (once, about two minutes on two cores)"
 	@VEDETTE_TEST_PROFILE=quick $(BIN)/python -m pytest $(HALF_OF_THEM) >/dev/null 2>&1 & \
 	$(BIN)/python -m tests.engine.seeded planar 2 >/dev/null 2>&1; wait
 	@touch $@
