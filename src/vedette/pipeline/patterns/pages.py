@@ -1,8 +1,8 @@
 """Updates beyond memory, in pages that never change: each is written once, and read back when a box asks for it.
 
-In: updates, those of each object in time order. Out: pages of updates by (object, time), so that what an object did in a while stands on one
-page; and the updates behind some boxes again. The pages lie in the cellar of the bucket; here are the directory to
-them and a few pages that were opened lately.
+In: updates, those of each object in time order. Out: pages of updates by (object, time), so that what an object did in
+a while stands on one page; and the updates behind some boxes again. The pages lie in the cellar of the bucket; here are
+the directory to them and a few pages that were opened lately.
 """
 
 from __future__ import annotations
